@@ -31,7 +31,7 @@ export interface Home {
 
 /** The home at `$PKGD_HOME`, else `~/.pkgd`. */
 export function locateHome(env: Readonly<Record<string, string | undefined>> = process.env): Home {
-  const root = resolve(env['PKGD_HOME'] || join(homedir(), '.pkgd'))
+  const root = resolve(env.PKGD_HOME || join(homedir(), '.pkgd'))
   const at = (name: string) => join(root, name)
   return {
     root,
