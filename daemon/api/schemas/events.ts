@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox'
+import { strict, Time } from './common.ts'
+
+/** CloudEvents 1.0, structured form. */
+export const EventView = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ description: 'What Last-Event-ID names' }),
+    source: Type.String(),
+    type: Type.String(),
+    subject: Type.Optional(Type.String()),
+    time: Time,
+    datacontenttype: Type.Literal('application/json'),
+    data: Type.Unknown(),
+  },
+  { description: 'CloudEvents 1.0' },
+)
+export type EventView = Static<typeof EventView>
+
+export const EventsQuery = strict({
+  type: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'A glob over event types, such as package.*' })),
+  follow: Type.Optional(Type.Boolean({ description: 'false answers an array of what is stored instead of a stream' })),
+  after: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'As the header Last-Event-ID: events after this id' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+})

@@ -1,0 +1,13 @@
+import { type Static, Type } from 'typebox'
+import { Issue, nullable, strict } from './common.ts'
+
+export const ValidateBody = strict({ manifest: Type.Unknown({ description: 'A manifest in the form of package.json' }) })
+export type ValidateBody = Static<typeof ValidateBody>
+
+export const ValidateResult = Type.Object({
+  valid: Type.Boolean(),
+  id: nullable(Type.String()),
+  version: nullable(Type.String()),
+  issues: Type.Array(Issue),
+})
+export type ValidateResult = Static<typeof ValidateResult>
