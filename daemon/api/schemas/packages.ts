@@ -34,6 +34,8 @@ export const Permissions = strict({
 })
 export type Permissions = Static<typeof Permissions>
 
+const variable = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })
+
 export const InstallBody = strict({
   spec: Type.Optional(
     Type.String({
@@ -44,8 +46,10 @@ export const InstallBody = strict({
   ),
   integrity: Type.Optional(Type.String({ pattern: '^sha(256|384|512)-[A-Za-z0-9+/=]+$', description: 'SRI of the archive' })),
   args: Type.Optional(Type.Array(Type.String())),
-  env: Type.Optional(Type.Record(Type.String(), Type.String())),
-  secrets: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Kept in the secrets table, shown nowhere' })),
+  env: Type.Optional(Type.Record(variable, Type.String(), { additionalProperties: false })),
+  secrets: Type.Optional(
+    Type.Record(variable, Type.String(), { additionalProperties: false, description: 'Kept in the secrets table, shown nowhere' }),
+  ),
   permissions: Type.Optional(Permissions),
   consent: Type.Optional(Type.Boolean({ description: "Grants whatever the manifests ask, except a mount's source" })),
   start: Type.Optional(Type.Boolean()),
