@@ -6,7 +6,7 @@ export const strict = <P extends Parameters<typeof Type.Object>[0]>(properties: 
 
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const literals = <const V extends string[]>(...values: V) => Type.Enum(values)
+export const literals = <V extends string[]>(...values: [...V]) => Type.Enum(values)
 
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339' })
 
