@@ -76,6 +76,7 @@ export const errorTable = {
   OPERATION_CANCELLED: { status: 409, exit: 130, retryable: true, title: 'The operation was cancelled' },
   CONFLICT: { status: 409, exit: 1, retryable: true, title: 'The package is not in a state that allows this' },
   DISK_FULL: { status: 507, exit: 1, retryable: true, title: 'The disk is full' },
+  STATE_TOO_NEW: { status: 500, exit: 1, retryable: false, title: 'The state database was written by a newer pkgd' },
   STATE_DAMAGED: { status: 500, exit: 1, retryable: false, title: 'The state database is damaged' },
 } as const satisfies Record<string, ErrorRow>
 

@@ -14,6 +14,8 @@ export interface Home {
   readonly dotenv: string
   readonly lockfile: string
   readonly state: string
+  /** The daemon's id and what it is bound to. */
+  readonly identity: string
   readonly log: string
   /** Installed trees, content-addressed. */
   readonly store: string
@@ -43,6 +45,7 @@ export function locateHome(env: Readonly<Record<string, string | undefined>> = p
     dotenv: at('.env'),
     lockfile: at('pkgd.lock'),
     state: at('state.db'),
+    identity: at('daemon.id'),
     log: at('daemon.log'),
     store: at('store'),
     cache: at('cache'),

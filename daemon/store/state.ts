@@ -100,6 +100,8 @@ export interface State extends Disposable {
   readonly daemonId: string
   /** True when a damaged database was set aside at opening: nothing is swept until `pkg doctor --repair`. */
   readonly restored: boolean
+  /** Ends `restored`: the operator has looked. */
+  markRepaired(): void
   transaction<T>(body: () => T, options?: { durable?: boolean }): T
   packages: {
     list(): PackageRecord[]
@@ -137,6 +139,8 @@ export interface State extends Disposable {
     put(job: JobRecord): void
     /** Marks what a dead daemon left queued or running as failed. Resolves with those jobs. */
     failUnfinished(error: ErrorRecord): JobRecord[]
+    /** Removes the oldest finished jobs beyond that many. */
+    prune(keepAtMost: number): void
   }
   sagas: {
     list(): SagaRecord[]
