@@ -1,0 +1,25 @@
+import type { PackageView } from '../../daemon/api/schemas/packages.ts'
+import { defineCommand } from '../command.ts'
+import { toTable } from '../terminal/table.ts'
+import { formatAge } from '../terminal/units.ts'
+
+export const list = defineCommand({
+  name: 'list',
+  summary: 'what is installed and how it is',
+  usage: ['list'],
+  arity: [0, 0],
+  options: {},
+  async run({ client, signal }) {
+    const packages = await client.get<PackageView[]>('/v1/packages?limit=1000', { signal })
+    const now = Date.now()
+    const rows = packages.map((entry) => [
+      entry.id,
+      entry.version,
+      entry.type,
+      entry.reason ? `${entry.state} (${entry.reason})` : entry.state,
+      entry.state === 'running' ? entry.health : '-',
+      formatAge(entry.since, now),
+    ])
+    return { json: packages, text: toTable(['ID', 'VERSION', 'TYPE', 'STATE', 'HEALTH', 'SINCE'], rows, 'Nothing is installed.') }
+  },
+})

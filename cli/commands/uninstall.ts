@@ -1,0 +1,23 @@
+import type { JobAccepted } from '../../daemon/api/schemas/jobs.ts'
+import { defineCommand } from '../command.ts'
+import { followJob } from '../followJob.ts'
+
+export const uninstall = defineCommand({
+  name: 'uninstall',
+  summary: 'stop a package and remove it; its /data is kept unless --purge',
+  usage: ['uninstall <id> [--purge]'],
+  arity: [1, 1],
+  completes: 'package',
+  options: { purge: { type: 'boolean', description: "remove the package's /data too" } },
+  async run({ args: [id = ''], options, client, terminal, signal }) {
+    const query = options.purge ? '?purge=true' : ''
+    const job = await followJob(
+      client,
+      terminal,
+      await client.delete<JobAccepted>(`/v1/packages/${encodeURIComponent(id)}${query}`, { signal }),
+      signal,
+    )
+    const { keptData } = job.result as { id: string; keptData: string | null }
+    return { json: job, text: keptData === null ? `${id} is uninstalled` : `${id} is uninstalled; its data is kept in ${keptData}` }
+  },
+})

@@ -1,0 +1,45 @@
+import type { JobAccepted, JobView } from '../daemon/api/schemas/jobs.ts'
+import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
+import type { Client } from './client.ts'
+import type { Terminal } from './command.ts'
+
+/**
+ * Follows a job to its end, its stages shown as they come. A failed job's error is thrown with its own code.
+ * When the signal aborts (Ctrl-C) the job is cancelled, not left behind.
+ */
+export async function followJob(client: Client, terminal: Terminal, { job }: JobAccepted, signal: AbortSignal): Promise<JobView> {
+  let last = job
+  try {
+    for await (const next of client.stream<JobView>(`/v1/jobs/${job.id}/events`, { signal })) {
+      last = next
+      terminal.progress(describe(next))
+    }
+  } finally {
+    terminal.progress(null)
+  }
+  if (signal.aborted) {
+    await client.post(`/v1/jobs/${job.id}/cancel`)
+    throw new PkgdError('OPERATION_CANCELLED', `${job.kind} of ${job.subject} was cancelled`)
+  }
+  if (last.state === 'succeeded') return last
+  throw toJobError(last)
+}
+
+function toJobError(job: JobView): PkgdError {
+  const { error } = job
+  if (error === null) {
+    return job.state === 'cancelled'
+      ? new PkgdError('OPERATION_CANCELLED', `${job.kind} of ${job.subject} was cancelled`)
+      : new PkgdError('DAEMON_UNREACHABLE', `The daemon went away during ${job.kind} of ${job.subject}`, { hint: `pkg jobs ${job.id}` })
+  }
+  const code = Object.hasOwn(errorTable, error.code) ? (error.code as ErrorCode) : 'INTERNAL'
+  return new PkgdError(code, error.message, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.issues === undefined ? {} : { issues: error.issues }),
+  })
+}
+
+function describe(job: JobView): string {
+  const percent = job.progress === null ? '' : ` ${Math.round(job.progress * 100)} %`
+  return `${job.kind} ${job.subject}: ${job.stage ?? job.state}${percent}${job.message ? ` (${job.message})` : ''}`
+}

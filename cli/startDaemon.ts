@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, watch } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { DaemonFile } from '../daemon/api/schemas/daemonFile.ts'
+import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
+import type { Home } from '../daemon/core/home.ts'
+import { processStartedAt } from '../daemon/core/processes.ts'
+
+/** What the daemon writes, one JSON line, on the descriptor that `PKGD_READY_FD` names. */
+type Readiness = { ready: true } | { ready: false; code: string; message: string; hint?: string }
+
+const main = join(import.meta.dirname, '..', 'daemon', 'main.ts')
+
+/** The running daemon of this home, or null. A file whose process is gone, or began at another time, is ignored. */
+export function findDaemon(home: Home): DaemonFile | null {
+  let file: DaemonFile
+  try {
+    file = JSON.parse(readFileSync(home.daemonFile, 'utf8')) as DaemonFile
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null
+    throw error
+  }
+  const startedAt = processStartedAt(file.pid)
+  return startedAt !== null && Math.abs(startedAt - Date.parse(file.started_at)) < 2000 ? file : null
+}
+
+/** Starts the daemon in a session of its own and resolves when it answers. Errors: those of its start, with their own codes. */
+export async function startDaemon(home: Home): Promise<DaemonFile> {
+  mkdirSync(home.root, { recursive: true, mode: 0o700 })
+  const log = openSync(home.log, 'a', 0o600)
+  const child = spawn(process.execPath, [...process.execArgv, main], {
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
+    env: { ...process.env, PKGD_HOME: home.root, PKGD_READY_FD: '3' },
+    cwd: home.root,
+  })
+  closeSync(log)
+  const readiness = await readLine(child.stdio[3] as NodeJS.ReadableStream, child)
+  child.unref()
+  if (!readiness.ready) {
+    if (readiness.code === 'DAEMON_ALREADY_RUNNING') {
+      const running = findDaemon(home)
+      if (running) return running
+    }
+    const code = Object.hasOwn(errorTable, readiness.code) ? (readiness.code as ErrorCode) : 'INTERNAL'
+    throw new PkgdError(code, readiness.message, { hint: readiness.hint ?? `its log is ${home.log}` })
+  }
+  const found = findDaemon(home)
+  if (!found) throw new PkgdError('DAEMON_UNREACHABLE', 'The daemon ended right after it was ready', { hint: `its log is ${home.log}` })
+  return found
+}
+
+/** Asks the daemon to end and waits until it has; resolves with its pid, or null when none was running. */
+export async function stopDaemon(home: Home, signal: AbortSignal): Promise<number | null> {
+  const found = findDaemon(home)
+  if (!found) return null
+  const gone = Promise.withResolvers<void>()
+  const watcher = watch(dirname(home.daemonFile), { signal }, (_, name) => {
+    if (name === null || name === basename(home.daemonFile)) settle()
+  })
+  const settle = () => {
+    if (!findDaemon(home)) gone.resolve()
+  }
+  watcher.on('error', gone.reject)
+  try {
+    process.kill(found.pid, 'SIGTERM')
+    settle()
+    await gone.promise
+  } finally {
+    watcher.close()
+  }
+  return found.pid
+}
+
+function readLine(stream: NodeJS.ReadableStream, child: ReturnType<typeof spawn>): Promise<Readiness> {
+  const { promise, resolve, reject } = Promise.withResolvers<Readiness>()
+  let text = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  stream.on('end', () => {
+    try {
+      resolve(JSON.parse(text) as Readiness)
+    } catch (error) {
+      reject(
+        new PkgdError('DAEMON_UNREACHABLE', 'The daemon ended before it was ready', {
+          cause: error,
+          hint: 'pkgd runs it in the foreground and shows why',
+        }),
+      )
+    }
+  })
+  child.once('error', (error) =>
+    reject(new PkgdError('DAEMON_UNREACHABLE', `The daemon cannot be started: ${error.message}`, { cause: error })),
+  )
+  return promise
+}
