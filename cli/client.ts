@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import { request as secureRequest } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Problem } from '../daemon/api/schemas/common.ts'
 import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
 import type { Home } from '../daemon/core/home.ts'
@@ -28,6 +27,9 @@ export interface ClientDeps {
   /** Called once when nothing answers at the home's socket; resolves when the daemon is up. Null: never start one. */
   readonly autostart: (() => Promise<void>) | null
 }
+
+/** Not imported: an ES import of node:http also loads what its WebSocket export stands for, which doubles a command's start. */
+const toRequest = (url: string | undefined) => process.getBuiltinModule(url?.startsWith('https:') ? 'node:https' : 'node:http').request
 
 export function createClient({ home, url, token, autostart }: ClientDeps): Client {
   const start = autostart
@@ -62,8 +64,8 @@ export function createClient({ home, url, token, autostart }: ClientDeps): Clien
       const options = { method, headers, ...(signal ? { signal } : {}) }
       const outgoing: ClientRequest =
         url === undefined
-          ? request({ ...options, socketPath: home.socket, path, host: 'localhost' }, resolve)
-          : (url.startsWith('https:') ? secureRequest : request)(new URL(path, url), options, resolve)
+          ? toRequest(url)({ ...options, socketPath: home.socket, path, host: 'localhost' }, resolve)
+          : toRequest(url)(new URL(path, url), options, resolve)
       outgoing.on('error', reject)
       outgoing.end(payload)
     })

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { PkgdError } from '../daemon/core/errors.ts'
 import type { Command, OptionSpec } from './command.ts'
-import { nearest } from './nearest.ts'
 
 /** Options that every command takes. */
 export const globalOptions = {
@@ -17,7 +16,7 @@ export interface Parsed {
 }
 
 /** argv behind the command's name -> its arguments. Errors: USAGE, with the nearest option or the synopsis as the hint. */
-export function parseArguments(command: Command, argv: readonly string[]): Parsed {
+export async function parseArguments(command: Command, argv: readonly string[]): Promise<Parsed> {
   const cut = argv.indexOf('--')
   const head = cut === -1 ? argv : argv.slice(0, cut)
   const rest = cut === -1 ? [] : argv.slice(cut + 1)
@@ -25,7 +24,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Parse
   const usage = command.usage.map((form) => `pkg ${form}`).join(' | ')
   if (rest.length > 0 && !command.takesRest) throw new PkgdError('USAGE', `${command.name} takes nothing after --`, { hint: usage })
 
-  const { values, positionals } = parse(command.name, head, specs, usage)
+  const { values, positionals } = await parse(command.name, head, specs, usage)
   const [least, most] = command.arity
   if (!values.help && (positionals.length < least || positionals.length > most)) {
     const what = positionals.length < least ? 'an argument is missing' : `one argument too many: ${positionals[most]}`
@@ -34,7 +33,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Parse
   return { args: positionals, rest, options: values }
 }
 
-function parse(name: string, argv: readonly string[], specs: Record<string, OptionSpec>, usage: string) {
+async function parse(name: string, argv: readonly string[], specs: Record<string, OptionSpec>, usage: string) {
   const options = Object.fromEntries(
     Object.entries(specs).map(([key, { type, short, multiple }]) => [
       key,
@@ -45,6 +44,7 @@ function parse(name: string, argv: readonly string[], specs: Record<string, Opti
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
   } catch (error) {
     const unknown = /Unknown option '(-[^']*)'/.exec(String(error))?.[1]
+    const { nearest } = await import('./nearest.ts')
     const candidate = unknown && nearest(unknown.replace(/^-+/, ''), Object.keys(specs))
     const message = unknown ? `${name} has no option ${unknown}` : `${name}: ${error instanceof Error ? error.message : String(error)}`
     throw new PkgdError('USAGE', message, { hint: candidate ? `did you mean --${candidate}?` : usage, cause: error })

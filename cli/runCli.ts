@@ -3,11 +3,8 @@ import type { Home } from '../daemon/core/home.ts'
 import { createClient } from './client.ts'
 import type { Answer, Command } from './command.ts'
 import { commandNames, loadCommand } from './commands.ts'
-import { commandHelp, overview } from './help.ts'
-import { nearest } from './nearest.ts'
 import { parseArguments } from './parseArguments.ts'
 import { printError } from './printError.ts'
-import { startDaemon } from './startDaemon.ts'
 import { createTerminal } from './terminal/createTerminal.ts'
 
 /** One command from argv to exit code. stdout gets the answer, stderr all else. */
@@ -29,17 +26,16 @@ export async function runCli(argv: readonly string[], home: Home): Promise<numbe
 
 async function run(argv: readonly string[], home: Home, signal: AbortSignal): Promise<number> {
   const [name = '--help', ...rest] = argv
-  if (name === '--help' || name === '-h' || name === 'help')
-    return print(rest[0] === undefined ? await overview() : commandHelp(await find(rest[0])))
+  if (name === '--help' || name === '-h' || name === 'help') return print(await help(rest[0]))
   if (name === '--version' || name === '-v') return print((await import('../package.json', { with: { type: 'json' } })).default.version)
 
   const command = await find(name)
-  const { args, rest: after, options } = parseArguments(command, rest)
-  if (options.help) return print(commandHelp(command))
+  const { args, rest: after, options } = await parseArguments(command, rest)
+  if (options.help) return print(await help(name))
 
   const json = options.json === true
   const terminal = createTerminal(json)
-  const autostart = options['no-autostart'] === true ? null : () => startDaemon(home).then(() => undefined)
+  const autostart = options['no-autostart'] === true ? null : () => autostartDaemon(home)
   const client = createClient({ home, url: process.env.PKGD_URL || undefined, token: process.env.PKGD_TOKEN || undefined, autostart })
   const answer = command.run({ args, rest: after, options, cwd: process.cwd(), terminal, client, signal } as Parameters<Command['run']>[0])
 
@@ -58,9 +54,20 @@ async function run(argv: readonly string[], home: Home, signal: AbortSignal): Pr
 
 const toLine = ({ json: document, text }: Answer, json: boolean) => (json ? JSON.stringify(document) : text)
 
+async function help(name: string | undefined): Promise<string> {
+  const { commandHelp, overview } = await import('./help.ts')
+  return name === undefined ? overview() : commandHelp(await find(name))
+}
+
+async function autostartDaemon(home: Home): Promise<void> {
+  const { startDaemon } = await import('./startDaemon.ts')
+  await startDaemon(home)
+}
+
 async function find(name: string): Promise<Command> {
   const command = await loadCommand(name)
   if (command) return command
+  const { nearest } = await import('./nearest.ts')
   const candidate = nearest(name, commandNames)
   throw new PkgdError('USAGE', `There is no command ${name}`, { hint: candidate ? `did you mean pkg ${candidate}?` : 'pkg --help' })
 }
