@@ -1,0 +1,16 @@
+import { errorTable, type Issue, toPkgdError } from './errors.ts'
+import type { ErrorRecord } from './types.ts'
+
+/** An error as users may see and jobs keep it. Of an unforeseen one only the title is shown: its message is for the log. */
+export function toErrorRecord(thrown: unknown, at: number): ErrorRecord & { readonly issues?: readonly Issue[] } {
+  const error = toPkgdError(thrown)
+  const internal = error.code === 'INTERNAL'
+  const hint = internal ? 'the daemon’s log has the cause' : error.hint
+  return {
+    code: error.code,
+    message: internal ? errorTable.INTERNAL.title : error.message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(error.issues.length === 0 ? {} : { issues: error.issues }),
+    at: new Date(at).toISOString(),
+  }
+}

@@ -1,0 +1,107 @@
+import type { CloudEvent, EventData, EventType } from '../core/events.ts'
+import type { Clock, Logger } from '../core/ports.ts'
+import type { State } from '../store/state.ts'
+import type { EventBus } from './eventBus.ts'
+import { createEventMatcher } from './eventGlob.ts'
+
+interface EventBusDeps {
+  readonly events: State['events']
+  /** CloudEvents `source` of the daemon's own. */
+  readonly source: string
+  readonly keep: () => { readonly keepMs: number; readonly keepAtMost: number }
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** How many events are read from the store at once: all that a stream ever holds. */
+const pageSize = 100
+const pruneEvery = 500
+
+/**
+ * A stream keeps no queue: whoever is behind reads on in the store, and a publication only wakes those who wait. So a slow reader costs nothing
+ * and misses nothing that retention has not removed.
+ */
+export function createEventBus({ events, source, keep, clock, log }: EventBusDeps): EventBus {
+  const listeners = new Set<{ matches: (type: string) => boolean; listener: (event: CloudEvent) => void }>()
+  const wakers = new Set<() => void>()
+  let sincePrune = 0
+
+  const prune = () => {
+    sincePrune = 0
+    const { keepMs, keepAtMost } = keep()
+    events.prune(new Date(clock.now() - keepMs).toISOString(), keepAtMost)
+  }
+  prune()
+
+  const tell = (event: CloudEvent) => {
+    for (const { matches, listener } of listeners) {
+      if (!matches(event.type)) continue
+      try {
+        listener(event)
+      } catch (error) {
+        log.error('an event listener failed', { type: event.type, error })
+      }
+    }
+    for (const wake of wakers) wake()
+  }
+
+  const nextEvent = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const wake = () => {
+        wakers.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      wakers.add(wake)
+      signal.addEventListener('abort', wake)
+    })
+
+  return {
+    publish<T extends EventType>(type: T, subject: string, data: EventData[T]) {
+      const event = events.append({
+        specversion: '1.0',
+        source,
+        type,
+        subject,
+        time: new Date(clock.now()).toISOString(),
+        datacontenttype: 'application/json',
+        data,
+      }) as CloudEvent<EventData[T]>
+      if (++sincePrune >= pruneEvery) prune()
+      tell(event)
+      return event
+    },
+    subscribe(glob, listener) {
+      const entry = { matches: createEventMatcher(glob), listener }
+      listeners.add(entry)
+      return () => void listeners.delete(entry)
+    },
+    async *stream({ glob, lastId, signal }) {
+      const matches = createEventMatcher(glob)
+      let at = lastId ?? events.last()
+      while (!signal.aborted) {
+        const page = events.since(at, pageSize)
+        for (const event of page) {
+          at = event.id
+          if (matches(event.type)) yield event
+          if (signal.aborted) return
+        }
+        // What is published between the reading and the waiting cannot be missed: nothing else runs in between.
+        if (page.length === 0) await nextEvent(signal)
+      }
+    },
+    history({ glob, lastId, limit }) {
+      const matches = createEventMatcher(glob)
+      const found: CloudEvent[] = []
+      let at = lastId ?? '0'
+      while (found.length < limit) {
+        const page = events.since(at, pageSize)
+        found.push(...page.filter(({ type }) => matches(type)))
+        const last = page.at(-1)
+        if (!last || page.length < pageSize) break
+        at = last.id
+      }
+      return found.slice(0, limit)
+    },
+  }
+}
