@@ -6,10 +6,10 @@ export function toLengthFrame(message: Buffer): Buffer {
 }
 
 /** Cuts a byte stream into messages; feed it chunks, it gives back what is complete. It never holds more than one message's 65,537 bytes plus a chunk. */
-export function createLengthFrames(): (chunk: Buffer) => Buffer[] {
+export function createLengthFrames(): (chunk: Buffer | string) => Buffer[] {
   let pending = Buffer.alloc(0)
   return (chunk) => {
-    pending = Buffer.concat([pending, chunk])
+    pending = Buffer.concat([pending, typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk])
     const messages: Buffer[] = []
     while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
       const end = 2 + pending.readUInt16BE(0)

@@ -78,7 +78,10 @@ export function planFilter(saved: Saved, daemonId: string, change: Change<Interf
     { parent: 'INPUT', chain: names.input },
     { parent: 'OUTPUT', chain: names.output },
   ]
-  const dead = [...gone].flatMap((name) => [forwardChain(name), inputChain(name)]).filter((chain) => saved.chains.has(chain))
+  const dead = listGuarded(saved, daemonId)
+    .filter((name) => gone.has(name))
+    .flatMap((name) => [forwardChain(name), inputChain(name)])
+    .filter((chain) => saved.chains.has(chain))
   const chains = [
     { chain: names.forward, rules: rules.forward },
     { chain: names.input, rules: rules.input },
