@@ -20,6 +20,10 @@ export interface HostSession {
   probe(signal: AbortSignal): Promise<void>
   /** Fails all that is under way with `reason` and lets go of the channel; the package itself is not touched. */
   close(reason: Error): Promise<void>
+  /** Calls under way. With it an on-demand package is never put to sleep during a call; without it only the time since the last call counts. */
+  readonly pending?: number
+  /** Resolves when the conversation has ended without `close`, with why: the channel ended, or the package broke the protocol beyond repair. */
+  readonly closed?: Promise<Error>
 }
 
 /** The daemon part that speaks a package type's protocol. `connect` resolves when the package is ready; the deadline is the signal's. */

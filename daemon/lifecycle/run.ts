@@ -1,0 +1,30 @@
+import type { SandboxHandle } from '../../sandbox/sandboxDriver.ts'
+import type { SandboxExit } from '../core/types.ts'
+import type { PackageRecord } from '../store/state.ts'
+import type { HostSession } from './packageHost.ts'
+
+/** One life of a package's sandbox, as this daemon sees it. */
+export interface Run {
+  readonly record: PackageRecord
+  readonly handle: SandboxHandle
+  /** Aborted, with the error that its calls get, when the run is over. */
+  readonly over: AbortController
+  /** How it ended, once that is known. */
+  exit: SandboxExit | null
+  /** Null until it is ready. */
+  session: HostSession | null
+  /** True when the conversation ended though the sandbox may live on. */
+  silent: boolean
+  /** When it got ready, ms. */
+  readyAt: number
+}
+
+export const createRun = (record: PackageRecord, handle: SandboxHandle): Run => ({
+  record,
+  handle,
+  over: new AbortController(),
+  exit: null,
+  session: null,
+  silent: false,
+  readyAt: 0,
+})
