@@ -1,0 +1,93 @@
+import { createEnvelopeScanner, type Envelope, type EnvelopeScanner } from './envelopeScanner.ts'
+import type { FrameBudget } from './frameBudget.ts'
+
+/** A frame that was not kept: over its own limit, or over the budget of all unfinished frames together. */
+export interface SkippedFrame {
+  readonly envelope: Envelope
+  readonly bytes: number
+  readonly over: 'limit' | 'budget'
+}
+
+export interface FrameReaderOptions {
+  /** A frame longer than this is skipped without being kept. */
+  readonly maxFrameBytes: number
+  readonly budget: FrameBudget
+  /** A line, without its newline. It may share memory with what was read: copy what is to be changed. */
+  readonly onFrame: (line: Buffer) => void
+  readonly onSkipped: (frame: SkippedFrame) => void
+}
+
+export interface FrameReader {
+  push(chunk: Buffer): void
+  /** Gives back what an unfinished frame holds. */
+  close(): void
+}
+
+const newline = 0x0a
+
+/** What an unfinished frame may hold before it counts towards the budget: as much as one read brings. */
+const freeBytes = 65_536
+
+/** Cuts a byte stream into newline-delimited frames. The pieces of a frame are collected and joined once. */
+export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }: FrameReaderOptions): FrameReader {
+  let pieces: Buffer[] = []
+  let length = 0
+  let charged = 0
+  let skipping: { scanner: EnvelopeScanner; over: SkippedFrame['over'] } | null = null
+
+  const forget = () => {
+    budget.release(charged)
+    pieces = []
+    length = 0
+    charged = 0
+    skipping = null
+  }
+
+  const skip = (over: SkippedFrame['over']) => {
+    const scanner = createEnvelopeScanner()
+    for (const piece of pieces) scanner.push(piece)
+    budget.release(charged)
+    pieces = []
+    charged = 0
+    skipping = { scanner, over }
+    return skipping
+  }
+
+  /** Takes a piece of the frame under way; true while the frame is kept. */
+  const add = (piece: Buffer) => {
+    length += piece.length
+    if (skipping === null && length > maxFrameBytes) skip('limit')
+    if (skipping === null && length > freeBytes) {
+      const due = length - charged
+      if (budget.take(due)) charged += due
+      else skip('budget')
+    }
+    if (skipping === null) pieces.push(piece)
+    else skipping.scanner.push(piece)
+  }
+
+  const finish = (piece: Buffer) => {
+    if (length === 0 && piece.length <= maxFrameBytes) {
+      onFrame(piece)
+      return
+    }
+    if (piece.length > 0) add(piece)
+    const skipped = skipping === null ? null : { envelope: skipping.scanner.envelope, bytes: length, over: skipping.over }
+    const line = skipped === null ? Buffer.concat(pieces, length) : null
+    forget()
+    if (skipped !== null) onSkipped(skipped)
+    if (line !== null) onFrame(line)
+  }
+
+  return {
+    push(chunk) {
+      let start = 0
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        finish(chunk.subarray(start, end))
+        start = end + 1
+      }
+      if (start < chunk.length) add(chunk.subarray(start))
+    },
+    close: forget,
+  }
+}
