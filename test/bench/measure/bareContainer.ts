@@ -1,0 +1,59 @@
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import type Docker from 'dockerode'
+
+/** What one bare create, start, handshake and list took, milliseconds from the first engine call. */
+export interface BarePhases {
+  readonly created: number
+  readonly started: number
+  readonly initialized: number
+  readonly listed: number
+}
+
+/**
+ * The least that any host must do: create a container like `model` (image, user, limits, mounts), attach, start, `initialize`, `tools/list`. No pkgd code is on the path.
+ * The command is the package's own, without the starter. The container is removed afterwards.
+ */
+export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo, command: readonly string[]): Promise<BarePhases> {
+  const begin = performance.now()
+  const since = () => performance.now() - begin
+  const container = await docker.createContainer({
+    Image: model.Image,
+    Cmd: [...command],
+    User: model.Config.User,
+    WorkingDir: model.Config.WorkingDir,
+    Env: ['HOME=/tmp'],
+    OpenStdin: true,
+    StdinOnce: false,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: false,
+    Entrypoint: [],
+    NetworkDisabled: true,
+    HostConfig: model.HostConfig,
+  })
+  try {
+    const created = since()
+    const stream = await container.attach({ stream: true, stdin: true, stdout: true, hijack: true })
+    const stdout = new PassThrough()
+    container.modem.demuxStream(stream, stdout, new PassThrough())
+    await container.start()
+    const started = since()
+    const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+    const request = async (id: number, method: string, params: object) => {
+      stream.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+      for (;;) {
+        const { value, done } = await lines.next()
+        if (done) throw new Error('The bare server ended')
+        if ((JSON.parse(value) as { id?: number }).id === id) return
+      }
+    }
+    await request(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bare', version: '1' } })
+    const initialized = since()
+    stream.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+    await request(2, 'tools/list', {})
+    return { created, started, initialized, listed: since() }
+  } finally {
+    await container.remove({ force: true })
+  }
+}
