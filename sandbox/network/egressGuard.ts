@@ -114,7 +114,13 @@ export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log
       await disableIpv6(name)
       const request = { subnet, policy: addresses, pool, allowPrivate, router }
       await iptables.set(
-        { interface: name, forward: toForwardRules(request), input: toInputRules(request), owner: process.getuid?.() ?? 0 },
+        {
+          interface: name,
+          forward: toForwardRules(request),
+          input: toInputRules(request),
+          owner: process.getuid?.() ?? 0,
+          acceptReplies: router === 'pkgd',
+        },
         router === 'pkgd' ? { interface: name, subnet: subnet.cidr } : null,
       )
       await forget(name)

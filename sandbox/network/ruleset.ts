@@ -8,6 +8,8 @@ export interface InterfaceRules {
   readonly input: readonly Rule[]
   /** The user that may open connections towards the package from this host. */
   readonly owner: number
+  /** Whether answers to the package are let in here, or left to the rules of the engine that routes for it. */
+  readonly acceptReplies: boolean
 }
 
 /** An interface whose packets leave under the host's own address. */
@@ -65,9 +67,11 @@ export function planFilter(saved: Saved, daemonId: string, change: Change<Interf
     lines.push(`:${forwardChain(name)} - [0:0]`, `:${inputChain(name)} - [0:0]`)
     own.push(...change.set.forward.map((rule) => toRuleLine(forwardChain(name), rule)))
     own.push(...change.set.input.map((rule) => toRuleLine(inputChain(name), rule)))
+    // A sender is judged, and answered, before the receiver's interface drops what nobody asked for.
+    rules.forward.unshift(`-A ${names.forward} -i ${name} -j ${forwardChain(name)}`)
     rules.forward.push(
-      `-A ${names.forward} -i ${name} -j ${forwardChain(name)}`,
       `-A ${names.forward} -o ${name} -m conntrack ! --ctstate RELATED,ESTABLISHED -j DROP`,
+      ...(change.set.acceptReplies ? [`-A ${names.forward} -o ${name} -j ACCEPT`] : []),
     )
     rules.input.push(`-A ${names.input} -i ${name} -j ${inputChain(name)}`)
     rules.output.push(`-A ${names.output} -o ${name} -m conntrack --ctstate NEW -m owner ! --uid-owner ${change.set.owner} -j REJECT`)

@@ -7,6 +7,7 @@ const rules = (name: string): InterfaceRules => ({
   forward: [{ verdict: 'refuse' }],
   input: [{ verdict: 'drop' }],
   owner: 0,
+  acceptReplies: true,
 })
 
 const bare =

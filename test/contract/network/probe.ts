@@ -1,0 +1,28 @@
+import { Resolver } from 'node:dns/promises'
+import { connect } from 'node:net'
+
+/** Tries one thing from inside a namespace and prints what came of it. argv: `tcp <address> <port>` or `dns <server> <name> <A|AAAA>`. */
+const [kind, target = '', argument = '', type = 'A'] = process.argv.slice(2)
+
+function tryTcp(): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: target, port: Number(argument), timeout: 4000 })
+    socket.on('data', (data) => resolve(`open ${data.toString().trim()}`))
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    socket.on('timeout', () => resolve('TIMEOUT'))
+    socket.on('end', () => resolve('open'))
+  })
+}
+
+async function tryDns(): Promise<string> {
+  const resolver = new Resolver({ timeout: 1500, tries: 1 })
+  resolver.setServers([target])
+  try {
+    return (await (type === 'AAAA' ? resolver.resolve6(argument) : resolver.resolve4(argument))).join(' ')
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+}
+
+process.stdout.write(kind === 'tcp' ? await tryTcp() : await tryDns())
+process.exit()
