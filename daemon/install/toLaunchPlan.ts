@@ -1,0 +1,67 @@
+import type { ConfigEntry } from '../../registry/manifest/manifest.ts'
+import { type Issue, PkgdError } from '../core/errors.ts'
+import type { LaunchPlan } from '../lifecycle/launchSpec.ts'
+import type { PackageRecord } from '../store/state.ts'
+import { pickImage } from './runtimes/pickImage.ts'
+
+/** Python finds what was installed for the package, says things at once, and writes no bytecode into a tree that is read-only. */
+const pythonEnv = { PYTHONPATH: '/app/.pkgd/python', PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1' }
+
+/**
+ * What starting a package takes. Values, the weakest first: what the runtime needs, the manifest's `env`, defaults of its `config`, the user's `env`, the
+ * user's secrets. A config entry may be given by its variable's name or by its own. Errors: ENV_MISSING with every missing value at once.
+ */
+export function toLaunchPlan(record: PackageRecord, secretOf: (name: string) => string | undefined): LaunchPlan {
+  const { manifest } = record
+  const image = pickImage(manifest)
+  const python = ('runtime' in image && image.runtime === 'python') || manifest.dependencies.pypi.length > 0
+  const env: Record<string, string> = { ...(python && pythonEnv), ...manifest.entry.env }
+  for (const entry of Object.values(manifest.config)) {
+    if (entry.default !== undefined) env[entry.env] = String(entry.default)
+  }
+  const given: Record<string, string> = { ...record.env }
+  for (const name of record.secrets) {
+    const value = secretOf(name)
+    if (value !== undefined) given[name] = value
+  }
+  for (const [name, entry] of Object.entries(manifest.config)) {
+    const value = given[name]
+    if (value === undefined || name === entry.env) continue
+    delete given[name]
+    given[entry.env] ??= value
+  }
+  Object.assign(env, given)
+  const missing = listMissing(record, env)
+  if (missing.length > 0) {
+    throw new PkgdError('ENV_MISSING', `${record.id} cannot start without ${missing.map((issue) => issue.message).join(', ')}`, {
+      hint: missing.map((issue) => issue.fix).join('; '),
+      issues: missing,
+    })
+  }
+  return { image, command: record.command, env }
+}
+
+function listMissing(record: PackageRecord, env: Readonly<Record<string, string>>): Issue[] {
+  const { entry, config } = record.manifest
+  const configured = Object.values(config)
+  const wanted = new Map<string, ConfigEntry | undefined>()
+  for (const name of entry.envRequired)
+    wanted.set(
+      name,
+      configured.find((one) => one.env === name),
+    )
+  for (const one of configured) if (one.required) wanted.set(one.env, one)
+  const section = entry.kind === 'mcp' ? 'mcp' : entry.kind === 'a2a' ? 'a2a' : 'hook'
+  return [...wanted.entries()]
+    .filter(([name]) => env[name] === undefined || env[name] === '')
+    .map(([name, one]) => ({
+      pointer: one ? '/config' : `/${section}/env_required`,
+      message: one?.title ? `${name} (${one.title})` : name,
+      rule: 'required',
+      fix: isSensitive(name, one) ? `pkg secret set ${record.id} ${name}` : `pkg config set ${record.id} ${name}=<value>`,
+    }))
+}
+
+/** Keys and tokens are secrets even where the manifest does not say so. */
+const isSensitive = (name: string, entry: ConfigEntry | undefined): boolean =>
+  entry ? entry.sensitive : /(KEY|TOKEN|SECRET|PASSWORD|PASS|CREDENTIALS?)$/i.test(name)
