@@ -19,7 +19,7 @@ export interface FrameReaderOptions {
 
 export interface FrameReader {
   push(chunk: Buffer): void
-  /** Gives back what an unfinished frame holds. */
+  /** Gives back what an unfinished frame holds; what comes after is dropped. */
   close(): void
 }
 
@@ -33,6 +33,7 @@ export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }:
   let pieces: Buffer[] = []
   let length = 0
   let charged = 0
+  let isOpen = true
   let skipping: { scanner: EnvelopeScanner; over: SkippedFrame['over'] } | null = null
 
   const forget = () => {
@@ -82,12 +83,15 @@ export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }:
   return {
     push(chunk) {
       let start = 0
-      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      for (let end = chunk.indexOf(newline); end !== -1 && isOpen; end = chunk.indexOf(newline, start)) {
         finish(chunk.subarray(start, end))
         start = end + 1
       }
-      if (start < chunk.length) add(chunk.subarray(start))
+      if (start < chunk.length && isOpen) add(chunk.subarray(start))
     },
-    close: forget,
+    close() {
+      isOpen = false
+      forget()
+    },
   }
 }

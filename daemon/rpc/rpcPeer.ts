@@ -12,6 +12,9 @@ const maxWaitingAnswers = 256
 
 const shownGarbage = 200
 
+/** A side that wrote so many other lines and never a message does not speak JSON-RPC. */
+const maxGarbage = 1_000
+
 /** JSON-RPC over a channel that the peer takes over: it reads it to its end and destroys it at `close`. */
 export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   const { channel, name, idPrefix, maxFrameBytes, budget, cancelMethod, clock, log } = options
@@ -29,6 +32,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   let count = 0
   let lastHeardAt = clock.now()
   let mayBeCut = options.adopted
+  let spoke = false
 
   const receive = (frame: Frame) => {
     const { message } = frame
@@ -68,11 +72,15 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       return
     }
     lastHeardAt = clock.now()
+    spoke = true
     for (const message of messages) receive({ message, bytes: messages.length === 1 ? line : encode(message).subarray(0, -1) })
   }
 
   const receiveGarbage = (line: Buffer) => {
     garbage.lines++
+    if (garbage.lines >= maxGarbage && !spoke) {
+      end(new PkgdError('PROTOCOL_ERROR', `${name} writes lines to stdout that are no JSON-RPC, the first: ${garbage.first}`))
+    }
     if (garbage.first !== undefined) return
     garbage.first = line.toString('utf8', 0, shownGarbage)
     log.warn('The package writes lines to stdout that are no JSON-RPC messages; they are skipped', { first: garbage.first })
