@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname, release } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { create } from 'tar'
+import { findCoded } from '../../daemon/core/errors.ts'
+import type { LimitName } from '../sandboxDriver.ts'
+import { daemonLabel, toObjectLabels } from './containerLabels.ts'
+import type { EngineApi, EngineInfo } from './engineApi.ts'
+import type { EngineEndpoint } from './engineEndpoint.ts'
+
+/** What is true of an engine for as long as it runs. */
+export interface EngineTraits {
+  readonly version: string
+  readonly operatingSystem: string
+  readonly rootless: boolean
+  /** The engine runs on this very kernel: its containers' processes and cgroups are seen here. */
+  readonly sameKernel: boolean
+  /** Directories of this host can be mounted, and named pipes in them work. */
+  readonly sharesDisk: boolean
+  readonly unenforced: Readonly<Partial<Record<LimitName, string>>>
+  readonly seccomp: boolean
+}
+
+export interface ProbeDeps {
+  readonly api: EngineApi
+  readonly endpoint: EngineEndpoint
+  readonly daemonId: string
+  /** Where the result is kept, and a folder for the probe. */
+  readonly cache: string
+  readonly scratch: string
+}
+
+/** Asks the engine what it is, and tries once, by a container that is made and never started, whether it sees this host's disk. */
+export async function probeEngine({ api, endpoint, daemonId, cache, scratch }: ProbeDeps): Promise<EngineTraits> {
+  const [version, info] = await Promise.all([api.version(), api.info()])
+  const sameKernel = endpoint.kind === 'socket' && version.kernel === release()
+  const seen = JSON.stringify([endpoint, info.id, version.version, version.kernel, hostname(), scratch])
+  const sharesDisk = sameKernel && (await recallOr(cache, seen, () => tryBind(api, daemonId, scratch)))
+  return {
+    version: version.version,
+    operatingSystem: info.operatingSystem,
+    rootless: info.rootless,
+    sameKernel,
+    sharesDisk,
+    unenforced: toUnenforced(info),
+    seccomp: info.seccomp,
+  }
+}
+
+/** The limits that the engine's kernel cannot hold, each with its reason. */
+export function toUnenforced(
+  info: Pick<EngineInfo, 'memoryLimit' | 'swapLimit' | 'cpuQuota' | 'pidsLimit'>,
+): Partial<Record<LimitName, string>> {
+  return {
+    ...(!info.memoryLimit && { memory: "the engine's kernel has no memory controller for it" }),
+    ...(!info.cpuQuota && { cpu: "the engine's kernel has no CPU quota for it" }),
+    ...(!info.pidsLimit && { pids: "the engine's kernel has no pids controller for it" }),
+  }
+}
+
+/** The answer kept from a former daemon, if it was about this very engine, else a new one that is kept. */
+async function recallOr(cache: string, seen: string, ask: () => Promise<boolean>): Promise<boolean> {
+  const file = join(cache, 'engine.json')
+  const kept = await readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as { seen?: unknown; sharesDisk?: unknown },
+    () => null,
+  )
+  if (kept?.seen === seen && typeof kept.sharesDisk === 'boolean') return kept.sharesDisk
+  const sharesDisk = await ask()
+  await mkdir(cache, { recursive: true, mode: 0o700 })
+  await writeFile(file, JSON.stringify({ seen, sharesDisk }), { mode: 0o600 })
+  return sharesDisk
+}
+
+async function tryBind(api: EngineApi, daemonId: string, scratch: string): Promise<boolean> {
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const directory = await mkdtemp(join(scratch, 'probe-'))
+  const tag = randomBytes(6).toString('hex')
+  const reference = `pkgd/probe:${tag}`
+  let container: string | undefined
+  try {
+    const changes = [`LABEL ${daemonLabel(daemonId)}`]
+    const tar = Readable.from(create({ cwd: directory, portable: true }, ['.']), { objectMode: false })
+    await api.importImage(tar, { repository: 'pkgd/probe', tag, changes }, AbortSignal.timeout(30_000))
+    container = await api.createContainer({
+      name: `pkgd-${daemonId}-probe-${tag}`,
+      Image: reference,
+      Cmd: ['/probe'],
+      Labels: toObjectLabels({ daemon: daemonId, packageId: 'probe' }),
+      HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'bind', Source: directory, Target: '/probe', ReadOnly: true }] },
+    })
+    return true
+  } catch (error) {
+    if (findCoded(error)?.code === 'MOUNT_REFUSED') return false
+    throw error
+  } finally {
+    if (container !== undefined) await api.removeContainer(container)
+    await api.removeImage(reference)
+    await rm(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,79 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { createCleanups } from '../../daemon/core/disposables.ts'
+import type { OperationContext } from '../../daemon/core/ports.ts'
+import type { EgressPolicy } from '../network/egressGuard.ts'
+import type { SandboxHandle } from '../sandboxDriver.ts'
+import { createBoxDirectory } from '../starter/boxDirectory.ts'
+import { type BoxSpec, boxMount, toContainerSpec } from './containerSpec.ts'
+import type { DockerNetworks } from './dockerNetworks.ts'
+import type { EngineApi } from './engineApi.ts'
+import { toStartError } from './starterWatch.ts'
+
+export interface LaunchRequest {
+  /** Everything but what is made on the way: the box directory's mount and the network. */
+  readonly box: Omit<BoxSpec, 'network'>
+  readonly env: Readonly<Record<string, string>>
+  readonly egress: EgressPolicy
+}
+
+export interface StartedContainer {
+  readonly handle: SandboxHandle
+  /** With `attach`: connected before the start, so that nothing the package says is missed. */
+  readonly attached: Duplex | null
+  /** Undoes all of it. */
+  undo(): Promise<void>
+}
+
+export interface ContainerDeps {
+  readonly api: EngineApi
+  readonly networks: DockerNetworks
+  /** `$PKGD_HOME/run`. */
+  readonly run: string
+}
+
+export const boxDirectoryOf = (run: string, name: string): string => join(run, name, 'box')
+
+/** Makes and starts a container: box directory and network at the same time, then create, then start. A failure leaves nothing behind. */
+export async function startContainer(
+  { box, env, egress }: LaunchRequest,
+  { signal, progress }: OperationContext,
+  { api, networks, run }: ContainerDeps,
+): Promise<StartedContainer> {
+  const cleanups = createCleanups()
+  const directory = boxDirectoryOf(run, box.name)
+  const { uid, labels } = box
+  try {
+    progress({ stage: 'create' })
+    cleanups.add(() => rm(join(run, box.name), { recursive: true, force: true }))
+    const makeNetwork = async () => {
+      if (egress.mode === 'none') return null
+      const network = await networks.create(box.name, labels.identity.packageId, egress)
+      cleanups.add(() => networks.remove(box.name))
+      return network
+    }
+    // Both must have settled before anything is undone.
+    const [made, network] = await Promise.allSettled([
+      createBoxDirectory({ directory, uid, env: { HOME: '/tmp', ...env }, stdio: labels.stdio }),
+      makeNetwork(),
+    ])
+    if (made.status === 'rejected') throw made.reason
+    if (network.status === 'rejected') throw network.reason
+    signal.throwIfAborted()
+    const id = await api.createContainer(toContainerSpec({ ...box, mounts: [boxMount(directory), ...box.mounts], network: network.value }))
+    cleanups.add(() => api.removeContainer(id))
+    signal.throwIfAborted()
+    const attached = labels.stdio === 'attach' && labels.purpose === 'package' ? await api.attachContainer(id) : null
+    cleanups.add(() => {
+      attached?.destroy()
+    })
+    progress({ stage: 'start' })
+    await api.startContainer(id)
+    signal.throwIfAborted()
+    return { handle: { driver: 'docker', id, name: box.name }, attached, undo: () => cleanups.run() }
+  } catch (error) {
+    await cleanups.run()
+    throw toStartError(error, labels.identity.packageId)
+  }
+}
