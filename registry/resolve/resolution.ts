@@ -50,6 +50,7 @@ export interface InstalledPackage {
   readonly version: string
   readonly resolution: Resolution
   readonly manifest: Manifest
+  readonly manifestOrigin?: ManifestOrigin
 }
 
 export interface Resolver {
