@@ -1,5 +1,6 @@
-import { copyFile, lchown, mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, lchown, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { HttpClient } from '../../../../registry/fetch/http/httpClient.ts'
 import type { BuildResult, PreparedImage, SandboxDriver } from '../../../../sandbox/sandboxDriver.ts'
 import { PkgdError } from '../../../core/errors.ts'
 import type { Logger, OperationContext } from '../../../core/ports.ts'
@@ -38,7 +39,8 @@ export interface PypiDeps {
   readonly cache: string
   readonly wheelhouse: Wheelhouse
   readonly readConfig: () => Promise<PipConfig>
-  readonly fetch: typeof fetch
+  /** A client that reaches what pip would reach. */
+  readonly client: (config: PipConfig) => HttpClient
   readonly logger: Logger
 }
 
@@ -53,7 +55,8 @@ const freshMs = 10 * 60_000
 export async function installPypi(deps: PypiDeps, install: PypiInstall, context: OperationContext): Promise<Record<string, string>> {
   const { packageId, locked, scratch } = install
   const requirements = locked ? toLockedRequirements(locked) : `${[...install.requirements].sort().join('\n')}\n`
-  const key = toSolutionKey(requirements, install.image.runtimes.python ?? '', deps.sdist)
+  const keyOf = (text: string) => toSolutionKey(text, install.image.runtimes.python ?? '', deps.sdist)
+  const key = keyOf(requirements)
   const kept = await deps.wheelhouse.find(key)
   const attempt = async (mode: PipMode) => {
     const out = join(scratch, mode)
@@ -72,17 +75,14 @@ export async function installPypi(deps: PypiDeps, install: PypiInstall, context:
   if (!succeeded(result)) throw toPipError(result, packageId, { locked: locked !== null, sdist: deps.sdist })
 
   const wheels = mode === 'kept' && kept ? kept.directory : join(out, 'wheels')
+  if (mode !== 'kept') await takeOver(wheels)
   const archives = await listArchives(wheels)
   if (install.expected) checkExpected(install.expected, archives, packageId)
-  if (mode !== 'kept') {
-    await takeOver(wheels)
-    const now = new Date()
-    await utimes(wheels, now, now)
-    await deps.wheelhouse.keep(key, wheels)
-  }
+  const solved = Object.fromEntries(archives.map((archive) => [archive.key, archive.integrity]))
+  if (mode !== 'kept') await deps.wheelhouse.keep(keyOf(toLockedRequirements(solved)), key, wheels)
   await takeOver(join(out, 'target'))
   await rename(join(out, 'target'), install.target)
-  return Object.fromEntries(archives.map((archive) => [archive.key, archive.integrity]))
+  return solved
 }
 
 async function runPip(
@@ -97,7 +97,9 @@ async function runPip(
   await writeFile(join(box.out, 'pip.conf'), toPipFile(config, { cert }))
   await mkdir(deps.cache, { recursive: true })
   const kept = box.mode === 'kept'
-  const links = kept ? [] : await discoverFileHosts(deps, config, install.requirements, context.signal)
+  const links = kept
+    ? []
+    : await discoverFileHosts({ logger: deps.logger, client: deps.client(config) }, config, install.requirements, context.signal)
   return deps.driver.runToEnd(
     {
       identity: { daemon: deps.daemonId, packageId: install.packageId, version: install.version, spec: 'dependencies' },

@@ -20,16 +20,13 @@ export function toPipScript(mode: PipMode, options: { readonly sdist: boolean })
     const exact = mode === 'locked' ? ' --no-deps --require-hashes' : ''
     lines.push(`mkdir -p ${from}`, `${pip} download ${caching}${binary}${exact} --dest ${from} -r ${out}/requirements.txt`)
   }
-  const install = `${pip} install --no-cache-dir --no-deps --no-compile --no-warn-script-location --target ${out}/target`
-  if (options.sdist) {
-    lines.push(
-      `mkdir -p ${out}/built`,
-      `${pip} wheel --no-cache-dir --no-deps --wheel-dir ${out}/built ${from}/*`,
-      `${install} --no-index ${out}/built/*.whl`,
-    )
-  } else {
-    lines.push(`${install} --no-index ${from}/*.whl`)
-  }
+  const built = options.sdist ? `${out}/built` : from
+  if (options.sdist) lines.push(`mkdir -p ${built}`, `${pip} wheel --no-cache-dir --no-deps --wheel-dir ${built} ${from}/*`)
+  lines.push(
+    // Installed by name and version: by path pip would write the path into the tree.
+    `for wheel in ${built}/*.whl; do f=\${wheel##*/}; rest=\${f#*-}; echo "\${f%%-*}==\${rest%%-*}"; done > ${out}/pinned.txt`,
+    `${pip} install --no-cache-dir --no-index --find-links ${built} --no-deps --no-compile --no-warn-script-location --target ${out}/target -r ${out}/pinned.txt`,
+  )
   // Files that do not compile are ones that are never imported, such as templates.
   lines.push(
     `python3 -m compileall -q --invalidation-mode unchecked-hash -s ${out}/target -p /app/.pkgd/python ${out}/target >/dev/null || true`,

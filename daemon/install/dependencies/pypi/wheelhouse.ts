@@ -1,36 +1,56 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { access, lstat, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { hasCode } from '../../../core/errors.ts'
 import { parseDistributionName } from './wheelName.ts'
 
-/** Archives that solved a set of requirements once, kept so that the same set needs no index again. */
+/** Archives that solved a set of requirements once, kept so that the same set, or what it was solved to, needs no index again. */
 export interface Wheelhouse {
-  /** The folder of a solution, with its age, or undefined. */
+  /** The folder of a solution, with the age of what led to it, or undefined. */
   find(key: string): Promise<{ readonly directory: string; readonly ageMs: number } | undefined>
-  /** Takes a folder of archives over as the solution of `key`, in place of an earlier one. */
-  keep(key: string, directory: string): Promise<void>
+  /** Takes a folder of archives over under the key of what was solved; `asked`, the key of what was required, leads to it too. */
+  keep(solved: string, asked: string, directory: string): Promise<void>
 }
 
 export function createWheelhouse(deps: { readonly directory: string; readonly now: () => number }): Wheelhouse {
-  const at = (key: string) => join(deps.directory, key)
+  const folder = (key: string) => join(deps.directory, key)
+  const pointer = (key: string) => join(deps.directory, `${key}.solved`)
   return {
     async find(key) {
+      const solved = (await readIfThere(pointer(key)))?.trim() ?? key
       try {
-        const { mtimeMs } = await lstat(at(key))
-        return { directory: at(key), ageMs: deps.now() - mtimeMs }
+        const { mtimeMs } = await lstat(solved === key ? folder(key) : pointer(key))
+        await access(folder(solved))
+        return { directory: folder(solved), ageMs: deps.now() - mtimeMs }
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return undefined
         throw error
       }
     },
-    async keep(key, directory) {
+    async keep(solved, asked, directory) {
       await mkdir(deps.directory, { recursive: true })
-      await rm(at(key), { recursive: true, force: true })
-      await rename(directory, at(key))
+      try {
+        await rename(directory, folder(solved))
+      } catch (error) {
+        // The same archives are there already.
+        if (!hasCode(error, 'ENOTEMPTY') && !hasCode(error, 'EEXIST')) throw error
+      }
+      if (asked === solved) return
+      const temporary = `${pointer(asked)}.${randomBytes(6).toString('hex')}.tmp`
+      await writeFile(temporary, `${solved}\n`)
+      await rename(temporary, pointer(asked))
     },
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
   }
 }
 
