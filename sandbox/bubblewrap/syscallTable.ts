@@ -1,0 +1,85 @@
+/** The machines that the filter is written for, by Node's name of the architecture. */
+export type FilterArchitecture = 'x64' | 'arm64'
+
+/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h. */
+export const auditArchitecture: Readonly<Record<FilterArchitecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+
+/**
+ * System calls that a package has no use for and the kernel has had trouble with: the ones that a container engine's default profile leaves out or ties to
+ * capabilities that no package has, and tracing of other processes. Numbers are [x64, arm64] (asm/unistd_64.h, asm-generic/unistd.h); null where there is none.
+ */
+export const deniedCalls: Readonly<Record<string, readonly [number | null, number | null]>> = {
+  acct: [163, 89],
+  add_key: [248, 217],
+  bpf: [321, 280],
+  chroot: [161, 51],
+  clock_adjtime: [305, 266],
+  clock_settime: [227, 112],
+  create_module: [174, null],
+  delete_module: [176, 106],
+  fanotify_init: [300, 262],
+  finit_module: [313, 273],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fsopen: [430, 430],
+  fspick: [433, 433],
+  get_kernel_syms: [177, null],
+  get_mempolicy: [239, 236],
+  init_module: [175, 105],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  io_uring_setup: [425, 425],
+  ioperm: [173, null],
+  iopl: [172, null],
+  kcmp: [312, 272],
+  kexec_file_load: [320, 294],
+  kexec_load: [246, 104],
+  keyctl: [250, 219],
+  lookup_dcookie: [212, 18],
+  mbind: [237, 235],
+  migrate_pages: [256, 238],
+  mount: [165, 40],
+  mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  move_pages: [279, 239],
+  name_to_handle_at: [303, 264],
+  nfsservctl: [180, 42],
+  open_by_handle_at: [304, 265],
+  open_tree: [428, 428],
+  perf_event_open: [298, 241],
+  pidfd_getfd: [438, 438],
+  pivot_root: [155, 41],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  ptrace: [101, 117],
+  query_module: [178, null],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  reboot: [169, 142],
+  request_key: [249, 218],
+  set_mempolicy: [238, 237],
+  setdomainname: [171, 162],
+  sethostname: [170, 161],
+  setns: [308, 268],
+  settimeofday: [164, 170],
+  swapoff: [168, 225],
+  swapon: [167, 224],
+  sysctl: [156, null],
+  sysfs: [139, null],
+  syslog: [103, 116],
+  umount2: [166, 39],
+  unshare: [272, 97],
+  uselib: [134, null],
+  userfaultfd: [323, 282],
+  ustat: [136, null],
+  vhangup: [153, 58],
+}
+
+/** Calls whose arguments decide. */
+export const inspectedCalls: Readonly<Record<'clone' | 'clone3' | 'ioctl' | 'personality' | 'socket', readonly [number, number]>> = {
+  clone: [56, 220],
+  clone3: [435, 435],
+  ioctl: [16, 29],
+  personality: [135, 92],
+  socket: [41, 198],
+}
