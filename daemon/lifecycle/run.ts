@@ -9,12 +9,15 @@ export interface Run {
   readonly handle: SandboxHandle
   /** Aborted, with the error that its calls get, when the run is over. */
   readonly over: AbortController
-  /** How it ended, once that is known. */
+  /** How the sandbox ended, once that is known. */
   exit: SandboxExit | null
+  /** Resolves when it is. */
+  readonly exited: PromiseWithResolvers<SandboxExit>
   /** Null until it is ready. */
   session: HostSession | null
   /** True when the conversation ended though the sandbox may live on. */
   silent: boolean
+  frozen: boolean
   /** When it got ready, ms. */
   readyAt: number
 }
@@ -24,7 +27,15 @@ export const createRun = (record: PackageRecord, handle: SandboxHandle): Run => 
   handle,
   over: new AbortController(),
   exit: null,
+  exited: Promise.withResolvers(),
   session: null,
   silent: false,
+  frozen: false,
   readyAt: 0,
 })
+
+/** Notes how the sandbox ended. */
+export function noteExit(run: Run, exit: SandboxExit): void {
+  run.exit ??= exit
+  run.exited.resolve(exit)
+}

@@ -7,7 +7,7 @@ export interface Deadline<T> {
   /** The error when the time is up. */
   readonly expired: () => Error
   /** What to do with a result that comes when nobody waits for it any more. */
-  readonly late?: (value: T) => void
+  readonly late?: (value: NoInfer<T>) => void
 }
 
 /** Runs `body` with a signal of its own; at the deadline or the abort it rejects at once, whether `body` obeys or not. */

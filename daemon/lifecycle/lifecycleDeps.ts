@@ -1,0 +1,25 @@
+import type { PackageStore } from '../../registry/store/packageStore.ts'
+import type { SandboxDriver } from '../../sandbox/sandboxDriver.ts'
+import type { Config } from '../config/config.ts'
+import type { Clock, Logger, Random } from '../core/ports.ts'
+import type { PackageType } from '../core/types.ts'
+import type { EventBus } from '../events/eventBus.ts'
+import type { State } from '../store/state.ts'
+import type { PlanLaunch } from './launchSpec.ts'
+import type { PackageHost } from './packageHost.ts'
+
+/** What lifecycle is made of. */
+export interface LifecycleDeps {
+  readonly state: State
+  readonly driver: SandboxDriver
+  readonly store: Pick<PackageStore, 'verify'>
+  /** Who speaks each type's protocol; null: this daemon does not host it. */
+  readonly hosts: Readonly<Record<PackageType, PackageHost | null>>
+  readonly bus: EventBus
+  /** The configuration as it is now. */
+  readonly config: () => Config
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly planLaunch: PlanLaunch
+}
