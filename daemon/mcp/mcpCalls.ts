@@ -144,8 +144,9 @@ function completeResult(connection: McpConnection, method: string, { message: { 
 
 function notFound(code: ErrorCode, message: string, name: string, known: readonly string[], cause?: unknown): PkgdError {
   const nearest = nearestKey(name, known)
-  const hint = nearest === undefined ? 'it has none' : nearest.close ? `did you mean ${nearest.key}?` : `there are: ${sample(known)}`
-  return new PkgdError(code, message, { hint, cause })
+  if (nearest === undefined) return new PkgdError(code, message, { hint: 'there are none', cause })
+  const guess = nearest.close ? `did you mean ${nearest.key}?` : `the nearest is ${nearest.key}; there are ${sample(known)}`
+  return new PkgdError(code, message, { hint: guess, cause })
 }
 
 const sample = (names: readonly string[]): string => (names.length > 12 ? `${names.slice(0, 12).join(', ')}, …` : names.join(', '))
