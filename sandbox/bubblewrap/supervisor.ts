@@ -1,0 +1,77 @@
+import { writeSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type BoxOrders, startBox } from './boxProcess.ts'
+import { readCounter } from './cgroupCounter.ts'
+import { holdLiveness } from './liveness.ts'
+import { createLogWriter } from './logWriter.ts'
+import { findMainProcess } from './mainProcess.ts'
+import { readProcess } from './processIdentity.ts'
+import { type LiveRecord, runFile, type StatusRecord, writeRecord } from './sandboxRecord.ts'
+
+/** What a supervisor is told: `orders.json` in its run directory. */
+export interface SupervisorOrders extends BoxOrders {
+  readonly logBytes: number
+  /** The file that counts how often the kernel killed for the memory limit, and its key. */
+  readonly oomCounter: { readonly file: string; readonly key: string } | null
+}
+
+/** What it says to the one who started it, once, as a line of JSON. */
+export type SupervisorReply = { readonly ready: true } | { readonly ready: false; readonly failure: string; readonly code: number }
+
+/**
+ * A process of its own, one a sandbox: starts bwrap, keeps the package's stderr, and writes down how it ended. It outlives the daemon; the sandbox ends with it.
+ */
+async function supervise(directory: string): Promise<void> {
+  const orders = JSON.parse(await readFile(join(directory, runFile.orders), 'utf8')) as SupervisorOrders
+  await holdLiveness(directory)
+  const log = createLogWriter(directory, orders.logBytes)
+  const box = await startBox(orders)
+  let started = false
+  let said = ''
+  for (const stream of [box.stdout, box.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      log.write(chunk)
+      if (!started && said.length < 4096) said += chunk.toString()
+    })
+  }
+
+  const init = await box.ready
+  const main = init === undefined ? undefined : await findMainProcess(init)
+  if (init !== undefined && main) {
+    started = true
+    await recordStart(directory, init, main)
+    reply({ ready: true })
+  }
+
+  const code = await box.closed
+  log.end()
+  const oomKills = orders.oomCounter ? await readCounter(orders.oomCounter.file, orders.oomCounter.key) : 0
+  const status: StatusRecord = { code, oomKills, at: new Date().toISOString(), ...(!started && { failure: said.trim() }) }
+  await writeRecord(directory, runFile.status, status)
+  if (!started) reply({ ready: false, failure: said.trim(), code })
+}
+
+async function recordStart(directory: string, init: number, main: LiveRecord['main']): Promise<void> {
+  const [supervisor, first] = await Promise.all([readProcess(process.pid), readProcess(init)])
+  // A package that is over already has its end in status.json.
+  if (!supervisor || !first) return
+  const live: LiveRecord = { supervisor, init: first, main, startedAt: new Date().toISOString() }
+  await writeRecord(directory, runFile.live, live)
+}
+
+function reply(message: SupervisorReply): void {
+  try {
+    writeSync(1, `${JSON.stringify(message)}\n`)
+  } catch (error) {
+    // The daemon that started this died meanwhile; the next one finds the records.
+    process.emitWarning(`nobody hears: ${String(error)}`)
+  }
+}
+
+// A terminal's or a session's end is not the sandbox's.
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGPIPE'] as const) process.on(signal, () => undefined)
+const [directory] = process.argv.slice(2)
+if (directory === undefined) throw new Error('usage: supervisor <run directory>')
+await supervise(directory)
+process.exit()
