@@ -20,7 +20,7 @@ for (const { name, argv } of steps) {
 if (!process.argv.includes('--static')) {
   console.log('\n== layers, unit, contract, api: with line coverage')
   const projects = ['architecture', 'unit', 'contract', 'api'].flatMap((name) => ['--project', name])
-  const { exitCode } = await execa('vitest', ['run', '--coverage', '--reporter=dot', ...projects], {
+  const { exitCode } = await execa('vitest', ['run', '--coverage', ...projects], {
     preferLocal: true,
     stdio: 'inherit',
     reject: false,

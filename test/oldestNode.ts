@@ -15,15 +15,11 @@ try {
   await execa('npm', ['install', '--no-save', '--prefix', scratch, `${binary}@${oldest}`], { stdio: ['ignore', 'ignore', 'inherit'] })
   const node = join(scratch, 'node_modules', '.bin', 'node')
   console.log(`unit tests on Node ${(await execa(node, ['--version'])).stdout}`)
-  const { exitCode } = await execa(
-    node,
-    [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit', '--reporter=dot'],
-    {
-      cwd: root,
-      stdio: 'inherit',
-      reject: false,
-    },
-  )
+  const { exitCode } = await execa(node, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'unit'], {
+    cwd: root,
+    stdio: 'inherit',
+    reject: false,
+  })
   process.exitCode = exitCode ?? 1
 } finally {
   await rm(scratch, { recursive: true, force: true })

@@ -19,7 +19,7 @@ const tally = createTallyReporter()
 const vitest = await startVitest('test', filters, {
   run: true,
   watch: false,
-  reporters: [process.stdout.isTTY ? 'default' : 'dot', tally.reporter],
+  reporters: ['default', tally.reporter],
   ...(projects.length > 0 ? { project: projects } : {}),
 })
 await vitest.close()
