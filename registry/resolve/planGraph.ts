@@ -1,18 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Lockfile } from '../lockfile/lockfile.ts'
+import type { GraphRequest } from './graphRequest.ts'
 import { orderByNeeds } from './orderByNeeds.ts'
 import type { Candidate, InstalledPackage, Plan, PlannedPackage } from './resolution.ts'
 import { solveExtensions } from './solveExtensions.ts'
-
-export interface GraphRequest {
-  /** What is to be installed: its version is fixed. */
-  readonly root: Candidate
-  readonly installed: readonly InstalledPackage[]
-  /** All versions of an id, in any order; PACKAGE_NOT_FOUND counts as none. Asked only where what is installed will not do. */
-  readonly candidates: (id: string) => Promise<readonly Candidate[]>
-  /** Versions in it are preferred to newer ones. */
-  readonly lock?: Lockfile
-}
 
 /**
  * Solves `dependencies.extensions` of the root and of all that it pulls in: one version an id, which everyone who needs it takes, installed packages outside

@@ -1,7 +1,7 @@
 import semver from 'semver'
 import { findCoded, type PkgdError } from '../../daemon/core/errors.ts'
+import type { GraphRequest } from './graphRequest.ts'
 import { findCycle } from './orderByNeeds.ts'
-import type { GraphRequest } from './planGraph.ts'
 import type { Candidate, InstalledPackage } from './resolution.ts'
 import { cycleError, unsolvableError, type Want } from './unsolvable.ts'
 
