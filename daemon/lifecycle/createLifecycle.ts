@@ -140,8 +140,12 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     },
     async restart(id, context) {
       find(id)
-      await supervisorOf(id).stop()
-      return lifecycle.start(id, context)
+      const outcomes = await startAll([id], (each) => {
+        context.progress({ stage: each === id ? 'restart' : 'start', message: each })
+        return each === id ? supervisorOf(each).restart(context) : supervisorOf(each).start('user', context)
+      })
+      expectDone(id, outcomes.get(id))
+      return find(id)
     },
     withStopped: (id, body, context) => supervisorOf(id).withStopped(body, context.signal),
     added(id) {

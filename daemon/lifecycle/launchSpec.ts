@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ImageRequest, LaunchSpec, PreparedImage, VolumeRef } from '../../sandbox/sandboxDriver.ts'
-import type { Config } from '../config/config.ts'
 import type { PackageRecord, State } from '../store/state.ts'
+import type { LifecycleConfig } from './lifecycleDeps.ts'
 
 /** What to run, worked out of an installed package and the user's values. */
 export interface LaunchPlan {
@@ -48,7 +48,7 @@ export interface LaunchParts {
   readonly plan: LaunchPlan
   readonly image: PreparedImage
   readonly data: VolumeRef | null
-  readonly config: Config
+  readonly config: LifecycleConfig
 }
 
 export function toLaunchSpec(record: PackageRecord, { daemon, spec, plan, image, data, config }: LaunchParts): LaunchSpec {

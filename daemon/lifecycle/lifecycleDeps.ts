@@ -8,6 +8,11 @@ import type { State } from '../store/state.ts'
 import type { PlanLaunch } from './launchSpec.ts'
 import type { PackageHost } from './packageHost.ts'
 
+/** The part of the configuration that lifecycle reads. */
+export interface LifecycleConfig extends Pick<Config, 'lifecycle'> {
+  readonly limits: Pick<Config['limits'], 'logBytes' | 'allowUnenforced'>
+}
+
 /** What lifecycle is made of. */
 export interface LifecycleDeps {
   readonly state: State
@@ -17,7 +22,7 @@ export interface LifecycleDeps {
   readonly hosts: Readonly<Record<PackageType, PackageHost | null>>
   readonly bus: EventBus
   /** The configuration as it is now. */
-  readonly config: () => Config
+  readonly config: () => LifecycleConfig
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -31,6 +31,8 @@ export interface PackageSupervisor {
   isReady(): boolean
   /** As long as it is what the user wants, unless the user is the cause. Already running is fine; a frozen one is thawed. */
   start(cause: StartCause, context: OperationContext): Promise<void>
+  /** Stops and starts it as the user's will that it runs, which a death in between does not undo. */
+  restart(context: OperationContext): Promise<void>
   /** A user's stop stays; it cuts a start short. */
   stop(): Promise<void>
   /** Runs `body` with the package stopped and no one starting it; then it is as it was before. */
@@ -116,6 +118,15 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
       if (!canHappen(statuses.get(id).state, 'start'))
         moveState(supervision, isOnDemand(record) ? 'rest' : 'vanish', { reason: 'replaced' })
       await attemptStart(supervision, cause, context, hooks)
+    },
+    async restart(context) {
+      findRecord(supervision)
+      supervision.attempt?.abort(new PkgdError('OPERATION_CANCELLED', `${id} is being restarted`))
+      using _held = await lock.acquire(id, context.signal)
+      over.signal.throwIfAborted()
+      statuses.desire(id, 'running')
+      await haltPackage(supervision, 'halt', 'restarted')
+      await attemptStart(supervision, 'user', context, hooks)
     },
     async stop() {
       findRecord(supervision)

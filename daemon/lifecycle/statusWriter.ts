@@ -95,6 +95,7 @@ export function createStatusWriter({ state, bus, clock }: StatusWriterDeps): Sta
     note(id, patch) {
       const from = get(id)
       const next = { ...from, ...patch }
+      if (next.health === from.health && next.lastError === from.lastError) return
       put(id, next, false)
       if (next.health !== from.health) {
         bus.publish('package.health', id, { health: next.health, ...(patch.lastError ? { reason: patch.lastError.message } : {}) })
