@@ -1,13 +1,20 @@
+import type { PackageRecord } from '../../../../daemon/store/state.ts'
 import type { Manifest, SandboxRequest } from '../../../../registry/manifest/manifest.ts'
 import { parseManifest } from '../../../../registry/manifest/parseManifest.ts'
-import type { PackageRecord } from '../../../../daemon/store/state.ts'
 
 const MB = 1024 ** 2
 
 /** A manifest that asks for nothing, with what a test changes of it. */
 export function manifestOf(changes: { sandbox?: Partial<SandboxRequest> } & Omit<Partial<Manifest>, 'sandbox'> = {}): Manifest {
   const { sandbox, ...rest } = changes
-  const base = parseManifest({ id: 'weather', version: '1.0.0', name: 'Weather', description: 'x', type: 'mcp-server', mcp: { command: 'node', args: ['server.mjs'] } })
+  const base = parseManifest({
+    id: 'weather',
+    version: '1.0.0',
+    name: 'Weather',
+    description: 'x',
+    type: 'mcp-server',
+    mcp: { command: 'node', args: ['server.mjs'] },
+  })
   return { ...base, ...rest, sandbox: { ...base.sandbox, ...sandbox } }
 }
 

@@ -125,14 +125,24 @@ describe('a saga', () => {
     const saga = runSaga(deps, identity, async (saga) => {
       await saga.step('one', [{ name: 'a', before: null }], async () => undefined)
       saga.note('two', { name: 'b', before: null })
-      await saga.step('three', [{ name: 'c', before: null }, { name: 'd', before: null }], async () => Promise.reject(new Error('no')))
+      await saga.step(
+        'three',
+        [
+          { name: 'c', before: null },
+          { name: 'd', before: null },
+        ],
+        async () => Promise.reject(new Error('no')),
+      )
     })
     await expect(saga).rejects.toThrow('no')
     expect(undone).toEqual(['d', 'c', 'b', 'a'])
   })
 
   test('keeps the cause when an undo fails too, undoes the rest, and leaves the journal for the next start', async () => {
-    const world: World = new Map([['a', 2], ['b', 2]])
+    const world: World = new Map([
+      ['a', 2],
+      ['b', 2],
+    ])
     const { deps, undone } = createDeps(world, createJournal(), { failUndo: 'b' })
     const saga = runSaga(deps, identity, async (saga) => {
       await saga.step('one', [{ name: 'a', before: 1 }], async () => undefined)
@@ -143,7 +153,12 @@ describe('a saga', () => {
     expect(deps.journal.list()).toHaveLength(1)
     const next = createDeps(world, deps.journal as ReturnType<typeof createJournal>)
     expect(await recoverSagas(next.deps)).toEqual(['job-1'])
-    expect(world).toEqual(new Map([['a', 1], ['b', 1]]))
+    expect(world).toEqual(
+      new Map([
+        ['a', 1],
+        ['b', 1],
+      ]),
+    )
   })
 
   test('that has committed is never undone: what is left is finished, now or by the next process', async () => {
@@ -159,9 +174,20 @@ describe('a saga', () => {
       throw new Killed()
     })
     await expect(saga).rejects.toThrow(Killed)
-    expect(world).toEqual(new Map([['old', 1], ['new', 1], ['record', 1]]))
+    expect(world).toEqual(
+      new Map([
+        ['old', 1],
+        ['new', 1],
+        ['record', 1],
+      ]),
+    )
     expect(await recoverSagas(createDeps(world, createJournal(journal.records)).deps)).toEqual(['job-1'])
-    expect(world).toEqual(new Map([['new', 1], ['record', 1]]))
+    expect(world).toEqual(
+      new Map([
+        ['new', 1],
+        ['record', 1],
+      ]),
+    )
   })
 
   test('whose commit fails is undone', async () => {

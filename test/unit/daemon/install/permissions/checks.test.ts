@@ -80,7 +80,9 @@ describe('a mount', () => {
     ["a link into pkgd's home", () => join(root, 'sly'), "pkgd's own"],
     ["what holds pkgd's home", () => root, "pkgd's own"],
   ])('of %s is refused', async (_name, source, message) => {
-    await expect(check(source())).rejects.toThrow(expect.objectContaining({ code: 'MOUNT_REFUSED', message: expect.stringContaining(message) }))
+    await expect(check(source())).rejects.toThrow(
+      expect.objectContaining({ code: 'MOUNT_REFUSED', message: expect.stringContaining(message) }),
+    )
   })
 
   test.each(['/app', '/app/x', '/', '/proc', '/tmp/x', 'docs', '/run/pkgd'])('at %s is refused', async (target) => {

@@ -26,7 +26,11 @@ describe('what a manifest asks beyond the default sandbox', () => {
     ['an allow-list', { network: { allow: ['api.example.com:443', 'b.example.com:80'] } }, ['reach api.example.com:443, b.example.com:80']],
     ['data', { data: true }, ['keep files of its own in /data']],
     ['a mount', { mounts: [docs] }, ['read a folder of yours at /docs, for documents (what to search)']],
-    ['a writable mount', { mounts: [{ ...docs, readOnly: false }] }, ['read and write a folder of yours at /docs, for documents (what to search)']],
+    [
+      'a writable mount',
+      { mounts: [{ ...docs, readOnly: false }] },
+      ['read and write a folder of yours at /docs, for documents (what to search)'],
+    ],
     ['memory', { memoryBytes: 512 * MB }, ['use 512MB of memory (the default is 256MB)']],
     ['CPUs', { cpus: 2 }, ['use 2 CPUs (the default is 1)']],
     ['processes', { pids: 512 }, ['run up to 512 processes and threads (the default is 128)']],
@@ -100,7 +104,10 @@ describe('grants', () => {
   })
 
   test('of a mount are never more than the manifest asks', () => {
-    const mounts = [{ source: '/a', target: '/docs', readOnly: false }, { source: '/b', target: '/other', readOnly: false }]
+    const mounts = [
+      { source: '/a', target: '/docs', readOnly: false },
+      { source: '/b', target: '/other', readOnly: false },
+    ]
     expect(decideGrants(manifestOf({ sandbox: { mounts: [docs] } }), { mounts }, undefined).grants.mounts).toEqual([
       { source: '/a', target: '/docs', readOnly: true },
       { source: '/b', target: '/other', readOnly: false },
@@ -108,7 +115,10 @@ describe('grants', () => {
   })
 
   test('of two mounts at one place are refused', () => {
-    const mounts = [{ source: '/a', target: '/docs', readOnly: true }, { source: '/b', target: '/docs', readOnly: true }]
+    const mounts = [
+      { source: '/a', target: '/docs', readOnly: true },
+      { source: '/b', target: '/docs', readOnly: true },
+    ]
     expect(thrown(() => decideGrants(manifestOf(), { mounts }, undefined)).code).toBe('MOUNT_REFUSED')
   })
 })
@@ -125,7 +135,11 @@ describe('an upgrade', () => {
   })
 
   test('keeps what the user had taken away', () => {
-    const { open, grants } = decideGrants(manifestOf({ ...before, version: '2.0.0' }), {}, formerly({ ...mounted, network: { mode: 'none' } }))
+    const { open, grants } = decideGrants(
+      manifestOf({ ...before, version: '2.0.0' }),
+      {},
+      formerly({ ...mounted, network: { mode: 'none' } }),
+    )
     expect(open).toEqual([])
     expect(grants.network).toEqual({ mode: 'none' })
   })
@@ -134,7 +148,9 @@ describe('an upgrade', () => {
     const after = manifestOf({ ...before, sandbox: { ...before.sandbox, memoryBytes: 1024 * MB, data: true } })
     const { open } = decideGrants(after, {}, formerly(mounted))
     expect(open.map((request) => request.kind)).toEqual(['data', 'memory'])
-    expect(thrown(() => requireConsent(open, false, new Set(['weather']))).message).toContain('weather now asks to keep files of its own in /data')
+    expect(thrown(() => requireConsent(open, false, new Set(['weather']))).message).toContain(
+      'weather now asks to keep files of its own in /data',
+    )
   })
 
   test('asks anew for a wider network than the one that was taken away', () => {
