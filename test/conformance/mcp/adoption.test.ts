@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { createMcpHarness } from '../../fixtures/servers/mcpHarness.ts'
@@ -12,6 +12,8 @@ const signal = AbortSignal.timeout(60_000)
 async function liveAndDie(directory: string, ...flags: string[]): Promise<unknown> {
   const daemon = spawn(process.execPath, [join(import.meta.dirname, 'daemonLife.ts'), directory, ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // What it leaves behind goes with the program's own directory.
+    env: { ...process.env, TMPDIR: dirname(directory) },
   })
   const [line] = await once(createInterface({ input: daemon.stdout }), 'line')
   daemon.kill('SIGKILL')
