@@ -47,7 +47,7 @@ export function createArchiveSink(options: {
   const damaged = (why: string) => new PkgdError('ARCHIVE_DAMAGED', `${name} is damaged: ${why}`, { hint: 'download or pack it again' })
   const tooLarge = (what: string) =>
     new PkgdError('ARCHIVE_TOO_LARGE', `${name} holds more than ${what}`, {
-      hint: 'the operator can raise limits.archive_bytes and limits.archive_entries in pkgd.yaml',
+      hint: 'the operator can raise limits.archive and limits.archive_entries in pkgd.yaml',
     })
   const spend = (size: number) => {
     bytes += size

@@ -48,10 +48,11 @@ export async function extractArchive(request: ExtractRequest): Promise<Extracted
   const check = createIntegrityCheck(request.integrity, name)
   const sink = createArchiveSink({ directory, limits, name, demandEnd: request.integrity === null })
   try {
+    const zipped = await isGzip(archive)
     const read = createReadStream(archive, { highWaterMark: chunkSize })
     const hashed = tap((chunk) => check.update(chunk))
     const options = signal ? { signal } : {}
-    if (await isGzip(archive)) await pipeline(read, hashed, createGunzip({ chunkSize }), sink.stream, options)
+    if (zipped) await pipeline(read, hashed, createGunzip({ chunkSize }), sink.stream, options)
     else await pipeline(read, hashed, sink.stream, options)
     const integrity = check.finish()
     return { integrity, ...sink.finish() }

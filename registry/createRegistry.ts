@@ -1,0 +1,53 @@
+import type { Clock } from '../daemon/core/ports.ts'
+import { createFetcher } from './fetch/createFetcher.ts'
+import { createRemote } from './fetch/createRemote.ts'
+import type { FetchInto } from './fetch/fetcher.ts'
+import { type NpmConfig, toNpmOptions } from './fetch/npm/npmConfig.ts'
+import { createPypiIndex, type PipSources } from './fetch/pypi/pypiIndex.ts'
+import { createResolver } from './resolve/createResolver.ts'
+import type { RegistrySource } from './resolve/registrySource.ts'
+import type { Resolver } from './resolve/resolution.ts'
+import { createSearch, type Search } from './search/createSearch.ts'
+import { createPackageStore } from './store/createPackageStore.ts'
+import type { ArchiveLimits } from './store/extractArchive.ts'
+import type { PackageStore } from './store/packageStore.ts'
+
+export interface RegistryDeps {
+  /** Directories: the store's, the download caches', scratch space. */
+  readonly store: string
+  readonly cache: string
+  readonly tmp: string
+  readonly limits: ArchiveLimits
+  /** Where ids are looked up, in order; read at each use, so that a changed configuration counts. */
+  readonly registries: () => readonly RegistrySource[]
+  readonly readPipSources: () => Promise<PipSources>
+  readonly pythonMinor: () => Promise<number | null>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+/** What a package is and where its bits come from, put together. */
+export interface Registry {
+  readonly store: PackageStore
+  readonly fetchInto: FetchInto
+  readonly resolver: Resolver
+  readonly search: Search
+  readNpmConfig(): Promise<NpmConfig>
+  /** The user's npm configuration as npm's own libraries take it. It may hold tokens. */
+  readNpmOptions(): Promise<Record<string, unknown>>
+}
+
+export function createRegistry(deps: RegistryDeps): Registry {
+  const { limits, env, clock, tmp, readPipSources, pythonMinor } = deps
+  const remote = createRemote({ cache: deps.cache, limits, env, clock })
+  const pypi = createPypiIndex({ readSources: readPipSources, client: remote.client, cache: remote.metadata })
+  const resolverDeps = { remote, pypi, limits, tmp, env, pythonMinor, registries: deps.registries }
+  return {
+    store: createPackageStore({ directory: deps.store }),
+    fetchInto: createFetcher({ remote, pypi, limits, tmp, env }),
+    resolver: createResolver(resolverDeps),
+    search: createSearch(resolverDeps),
+    readNpmConfig: remote.readNpmConfig,
+    readNpmOptions: async () => toNpmOptions(await remote.readNpmConfig()),
+  }
+}

@@ -1,0 +1,91 @@
+import { findCoded, hasCode } from '../../daemon/core/errors.ts'
+import type { OperationContext } from '../../daemon/core/ports.ts'
+import { toPackageId } from '../manifest/packageId.ts'
+import { recordOf } from '../manifest/record.ts'
+import type { ResolverDeps } from '../resolve/createResolver.ts'
+import { isExtension } from '../resolve/isExtension.ts'
+import { createRegistryFolders, type RegistryFolders } from '../resolve/registryFolder.ts'
+import { nameRegistry, type RegistrySource } from '../resolve/registrySource.ts'
+import type { Candidate, SearchResult } from '../resolve/resolution.ts'
+import { toSpec } from '../resolve/toSpec.ts'
+import { rankResults } from './rankResults.ts'
+
+export interface SearchAnswer {
+  /** Best first; the same question on the same registries has the same answer. */
+  readonly results: readonly SearchResult[]
+  /** Registries that could not be searched, or only in part. */
+  readonly failures: readonly { readonly registry: string; readonly message: string }[]
+}
+
+export type Search = (query: string, context: OperationContext) => Promise<SearchAnswer>
+
+const rowsAsked = 50
+
+/** Searches all configured registries at once. One that is out of reach hides nothing of the others: it is reported beside what they found. */
+export function createSearch(deps: ResolverDeps): Search {
+  const folders = createRegistryFolders(deps)
+  return async (query, context) => {
+    const registries = deps.registries()
+    const answers = await Promise.all(registries.map((registry) => searchOne(deps, folders, registry, query, context)))
+    return {
+      results: rankResults(
+        answers.flatMap((answer) => answer.results),
+        query,
+      ),
+      failures: answers.flatMap((answer) => answer.failures),
+    }
+  }
+}
+
+async function searchOne(
+  deps: ResolverDeps,
+  folders: RegistryFolders,
+  registry: RegistrySource,
+  query: string,
+  context: OperationContext,
+): Promise<SearchAnswer> {
+  const name = nameRegistry(registry)
+  const fail = (error: unknown, what = name) => {
+    if (hasCode(error, 'OPERATION_CANCELLED')) throw error
+    return { registry: what, message: findCoded(error)?.message ?? (error instanceof Error ? error.message : String(error)) }
+  }
+  try {
+    if (registry.kind === 'npm') {
+      const rows = await deps.remote.npm.search(registry.url, query, rowsAsked, context)
+      return { results: rows.flatMap((row) => toNpmResult(row, name)), failures: [] }
+    }
+    const { candidates, broken } = await folders.list(registry.path, context)
+    return {
+      results: candidates.filter((candidate) => matches(candidate, query)).map((candidate) => toFolderResult(candidate, name)),
+      failures: broken.map(({ path, error }) => fail(error, path)),
+    }
+  } catch (error) {
+    return { results: [], failures: [fail(error)] }
+  }
+}
+
+/** Every word of the query stands somewhere in what the package says of itself. */
+function matches({ manifest }: Candidate, query: string): boolean {
+  const said = [manifest.id, manifest.name, manifest.description ?? '', manifest.type, ...manifest.keywords].join(' ').toLowerCase()
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => said.includes(word))
+}
+
+function toFolderResult({ manifest, resolution }: Candidate, registry: string): SearchResult {
+  const { id, name, version, type, description = '' } = manifest
+  const spec = resolution.kind === 'folder' || resolution.kind === 'archive' ? toSpec(resolution) : id
+  return { id, name, version, type, description, spec, registry }
+}
+
+/** A row of npm's search that is plausibly an extension. */
+function toNpmResult(row: unknown, registry: string): SearchResult[] {
+  const found = recordOf(recordOf(row).package)
+  const { name, version, description } = found
+  if (typeof name !== 'string' || typeof version !== 'string' || !isExtension(found)) return []
+  const id = toPackageId(name)
+  if (id === undefined) return []
+  const text = typeof description === 'string' ? description : ''
+  return [{ id, name, version, type: 'mcp-server', description: text, spec: `npm:${name}@${version}`, registry }]
+}
