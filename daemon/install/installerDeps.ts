@@ -1,3 +1,4 @@
+import type { Remote } from '../../registry/fetch/createRemote.ts'
 import type { FetchInto } from '../../registry/fetch/fetcher.ts'
 import type { Resolver } from '../../registry/resolve/resolution.ts'
 import type { PackageStore } from '../../registry/store/packageStore.ts'
@@ -24,8 +25,8 @@ export interface InstallerDeps {
   readonly events: Pick<EventBus, 'publish'>
   /** Types of package that this daemon has a host for. */
   readonly hosted: ReadonlySet<PackageType>
-  /** Options of npm's libraries from the user's npm configuration. */
-  readonly readNpmOptions: () => Promise<Readonly<Record<string, unknown>>>
+  /** The way out, with the user's own npm configuration. */
+  readonly remote: Pick<Remote, 'readNpmConfig' | 'client' | 'metadata'>
   readonly logger: Logger
   readonly clock: Clock
 }

@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createHttpClient } from '../../../registry/fetch/http/httpClient.ts'
+import { createPypiIndex } from '../../../registry/fetch/pypi/pypiIndex.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { Limits } from '../../core/types.ts'
+import type { ListFiles } from '../dependencies/pypi/discoverFileHosts.ts'
 import { installPypi } from '../dependencies/pypi/installPypi.ts'
 import { readPipConfig } from '../dependencies/pypi/readPipConfig.ts'
 import { createWheelhouse } from '../dependencies/pypi/wheelhouse.ts'
@@ -31,6 +32,12 @@ export async function installPython(
   const image = own ? plan.image : await driver.prepareImage({ runtime: 'python' }, context)
   const scratch = join(into.scratch, 'pypi')
   await mkdir(scratch)
+  const listFiles: ListFiles = (pip, indexUrl, project, within) =>
+    createPypiIndex({
+      readSources: async () => ({ ...pip, indexUrl, extraIndexUrls: [] }),
+      client: parts.remote.client,
+      cache: parts.remote.metadata,
+    }).files(project, within)
   return installPypi(
     {
       driver,
@@ -41,7 +48,7 @@ export async function installPython(
       cache: join(home.cache, 'pip'),
       wheelhouse: createWheelhouse({ directory: join(home.cache, 'wheels'), now: () => clock.now() }),
       readConfig: () => readPipConfig(),
-      client: ({ cert, proxy }) => createHttpClient({ env: process.env, network: { caFile: cert, proxy } }),
+      listFiles,
       logger,
     },
     {

@@ -1,13 +1,16 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toNpmOptions } from '../../../registry/fetch/npm/npmConfig.ts'
+import { parseConsoleScripts } from '../../../registry/fetch/pypi/readDistribution.ts'
+import { normalizeProjectName } from '../../../registry/fetch/pypi/wheel.ts'
 import { pickConsoleScript } from '../../../registry/manifest/derivePypiManifest.ts'
 import { removeTree } from '../../../registry/store/removeTree.ts'
 import { PkgdError } from '../../core/errors.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { InstallEffect, InstallSaga } from '../commit/installEffects.ts'
 import { installNpm } from '../dependencies/npm/installNpm.ts'
-import { parseEntryPoints, toRunPy } from '../dependencies/pypi/consoleScript.ts'
-import { normalizeName, parseDistributionName } from '../dependencies/pypi/wheelName.ts'
+import { parseDistributionName } from '../dependencies/pypi/parseDistributionName.ts'
+import { toRunPy } from '../dependencies/pypi/toRunPy.ts'
 import type { InstallerParts } from '../installerDeps.ts'
 import type { PackagePlan } from '../plan/packagePlan.ts'
 import { installPython } from './installPython.ts'
@@ -75,7 +78,7 @@ async function fill(
     const deps = {
       cache: join(parts.home.cache, 'npm'),
       allowSources: parts.config().install.allowSources,
-      readOptions: parts.readNpmOptions,
+      readOptions: async () => toNpmOptions(await parts.remote.readNpmConfig()),
     }
     const install = {
       packageId: id,
@@ -119,8 +122,8 @@ async function writeRunner(directory: string, project: string): Promise<void> {
   const python = join(directory, '.pkgd', 'python')
   const info = (await readdir(python)).find((name) => {
     const own = /^(.+)\.dist-info$/.exec(name)?.[1]
-    return own !== undefined && parseDistributionName(`${own}.tar.gz`)?.name === normalizeName(project)
+    return own !== undefined && parseDistributionName(`${own}.tar.gz`)?.name === normalizeProjectName(project)
   })
   const text = info === undefined ? '' : await readFile(join(python, info, 'entry_points.txt'), 'utf8')
-  await writeFile(join(directory, '.pkgd', 'run.py'), toRunPy(pickConsoleScript(project, parseEntryPoints(text))))
+  await writeFile(join(directory, '.pkgd', 'run.py'), toRunPy(pickConsoleScript(project, parseConsoleScripts(text))))
 }

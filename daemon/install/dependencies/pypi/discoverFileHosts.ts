@@ -1,48 +1,39 @@
-import { text } from 'node:stream/consumers'
-import type { HttpClient } from '../../../../registry/fetch/http/httpClient.ts'
-import type { Logger } from '../../../core/ports.ts'
-import { listFileOrigins, needsDiscovery, toProjectPage } from './indexReach.ts'
+import type { IndexFile } from '../../../../registry/fetch/pypi/pypiIndex.ts'
+import type { Logger, OperationContext } from '../../../core/ports.ts'
+import { needsDiscovery, projectOf } from './indexReach.ts'
 import type { PipConfig } from './pipConfig.ts'
 
-/** Asks each index whose file host is not known for the page of one of the requirements. An index that does not answer adds nothing: pip will say so itself. */
+/** The files of a project in one index, or undefined when it has none. */
+export type ListFiles = (
+  config: PipConfig,
+  indexUrl: string,
+  project: string,
+  context: OperationContext,
+) => Promise<readonly IndexFile[] | undefined>
+
+/** Asks each index whose file host is not known for one of the required projects. An index that does not answer adds nothing: pip will say so itself. */
 export async function discoverFileHosts(
-  deps: { readonly logger: Logger; readonly client: HttpClient },
+  deps: { readonly logger: Logger; readonly listFiles: ListFiles },
   config: PipConfig,
   requirements: readonly string[],
-  signal: AbortSignal,
+  context: OperationContext,
 ): Promise<string[]> {
   if (config.proxy) return []
-  const first = requirements[0]
+  const projects = requirements.map(projectOf).filter((project) => project !== undefined)
   const origins: string[] = []
   for (const index of [config.indexUrl, ...config.extraIndexUrls].filter(needsDiscovery)) {
-    const page = first && toProjectPage(index, first)
-    if (!page) continue
     try {
-      const { url, headers } = withoutCredentials(page)
-      const answer = await deps.client.get({
-        url,
-        headers: { accept: 'application/vnd.pypi.simple.v1+json, text/html;q=0.5', ...headers },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
-      })
-      const body = await text(answer.body)
-      if (answer.status === 200) origins.push(...listFileOrigins(body, answer.headers['content-type'] ?? '', answer.url))
+      for (const project of projects) {
+        const files = await deps.listFiles(config, index, project, context)
+        if (!files || files.length === 0) continue
+        origins.push(...files.map((file) => new URL(file.url).origin))
+        break
+      }
     } catch (error) {
-      signal.throwIfAborted()
-      deps.logger.warn('An index did not say where its files are', {
-        index: new URL(index).host,
-        reason: error instanceof Error ? error.message : String(error),
-      })
+      context.signal.throwIfAborted()
+      const reason = error instanceof Error ? error.message : String(error)
+      deps.logger.warn('An index did not say where its files are', { index: new URL(index).host, reason })
     }
   }
   return [...new Set(origins)]
-}
-
-/** Credentials in a URL, as pip takes them, as a header. */
-function withoutCredentials(text: string): { url: string; headers: Record<string, string> } {
-  const url = new URL(text)
-  if (!url.username) return { url: text, headers: {} }
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  url.username = ''
-  url.password = ''
-  return { url: url.href, headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } }
 }

@@ -21,28 +21,8 @@ export function toIndexReach(config: PipConfig, links: readonly string[]): Endpo
 /** Whether an index's files must be looked for: it is not one whose file host is known. */
 export const needsDiscovery = (indexUrl: string): boolean => !(hostOf(indexUrl) in fileHosts)
 
-/** The page of a project in an index (PEP 503), its name normalized. */
-export function toProjectPage(indexUrl: string, requirement: string): string | undefined {
-  const name = /^[A-Za-z0-9][A-Za-z0-9._-]*/.exec(requirement)?.[0]
-  return name && `${indexUrl.replace(/\/+$/, '')}/${name.toLowerCase().replace(/[-_.]+/g, '-')}/`
-}
-
-/** The origins of the files that a project's page links to, in HTML (PEP 503) or JSON (PEP 691). */
-export function listFileOrigins(page: string, contentType: string, url: string): string[] {
-  const links = /json/.test(contentType)
-    ? linksOfJson(page)
-    : [...page.matchAll(/<a\s[^>]*href\s*=\s*["']([^"']+)["']/gi)].map((match) => match[1] ?? '')
-  const origins = links.flatMap((link) => {
-    const target = URL.parse(link, url)
-    return target && /^https?:$/.test(target.protocol) ? [target.origin] : []
-  })
-  return [...new Set(origins)]
-}
-
-function linksOfJson(page: string): string[] {
-  const parsed = JSON.parse(page) as { files?: readonly { url?: unknown }[] }
-  return (parsed.files ?? []).flatMap((file) => (typeof file.url === 'string' ? [file.url] : []))
-}
+/** The project that a requirement names. */
+export const projectOf = (requirement: string): string | undefined => /^[A-Za-z0-9][A-Za-z0-9._-]*/.exec(requirement.trim())?.[0]
 
 const withScheme = (proxy: string): string => (/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`)
 const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ''

@@ -1,11 +1,10 @@
 import { copyFile, lchown, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { HttpClient } from '../../../../registry/fetch/http/httpClient.ts'
 import type { BuildResult, PreparedImage, SandboxDriver } from '../../../../sandbox/sandboxDriver.ts'
 import { PkgdError } from '../../../core/errors.ts'
 import type { Logger, OperationContext } from '../../../core/ports.ts'
 import type { Limits } from '../../../core/types.ts'
-import { discoverFileHosts } from './discoverFileHosts.ts'
+import { discoverFileHosts, type ListFiles } from './discoverFileHosts.ts'
 import { toIndexReach } from './indexReach.ts'
 import { type PipConfig, toPipFile } from './pipConfig.ts'
 import { boxPaths, type PipMode, toLockedRequirements, toPipScript } from './pipScript.ts'
@@ -39,8 +38,7 @@ export interface PypiDeps {
   readonly cache: string
   readonly wheelhouse: Wheelhouse
   readonly readConfig: () => Promise<PipConfig>
-  /** A client that reaches what pip would reach. */
-  readonly client: (config: PipConfig) => HttpClient
+  readonly listFiles: ListFiles
   readonly logger: Logger
 }
 
@@ -97,9 +95,7 @@ async function runPip(
   await writeFile(join(box.out, 'pip.conf'), toPipFile(config, { cert }))
   await mkdir(deps.cache, { recursive: true })
   const kept = box.mode === 'kept'
-  const links = kept
-    ? []
-    : await discoverFileHosts({ logger: deps.logger, client: deps.client(config) }, config, install.requirements, context.signal)
+  const links = kept ? [] : await discoverFileHosts(deps, config, install.requirements, context)
   return deps.driver.runToEnd(
     {
       identity: { daemon: deps.daemonId, packageId: install.packageId, version: install.version, spec: 'dependencies' },

@@ -4,7 +4,7 @@ import { access, lstat, mkdir, readdir, readFile, rename, writeFile } from 'node
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { hasCode } from '../../../core/errors.ts'
-import { parseDistributionName } from './wheelName.ts'
+import { parseDistributionName } from './parseDistributionName.ts'
 
 /** Archives that solved a set of requirements once, kept so that the same set, or what it was solved to, needs no index again. */
 export interface Wheelhouse {

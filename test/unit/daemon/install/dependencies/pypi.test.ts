@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseEntryPoints, toRunPy } from '../../../../../daemon/install/dependencies/pypi/consoleScript.ts'
-import { listFileOrigins, needsDiscovery, toIndexReach, toProjectPage } from '../../../../../daemon/install/dependencies/pypi/indexReach.ts'
+import type { Logger } from '../../../../../daemon/core/ports.ts'
+import { discoverFileHosts } from '../../../../../daemon/install/dependencies/pypi/discoverFileHosts.ts'
+import { needsDiscovery, projectOf, toIndexReach } from '../../../../../daemon/install/dependencies/pypi/indexReach.ts'
+import { parseDistributionName } from '../../../../../daemon/install/dependencies/pypi/parseDistributionName.ts'
 import { parsePipFile, toPipConfig, toPipFile } from '../../../../../daemon/install/dependencies/pypi/pipConfig.ts'
 import { toLockedRequirements, toPipScript } from '../../../../../daemon/install/dependencies/pypi/pipScript.ts'
 import { satisfiesIntegrity } from '../../../../../daemon/install/dependencies/pypi/satisfiesIntegrity.ts'
 import { toPipError } from '../../../../../daemon/install/dependencies/pypi/toPipError.ts'
+import { toRunPy } from '../../../../../daemon/install/dependencies/pypi/toRunPy.ts'
 import { createWheelhouse, listArchives, toSolutionKey } from '../../../../../daemon/install/dependencies/pypi/wheelhouse.ts'
-import { parseDistributionName } from '../../../../../daemon/install/dependencies/pypi/wheelName.ts'
 
 const plain = toPipConfig([], {})
 
@@ -72,15 +74,23 @@ describe('what a build may reach', () => {
   test('is asked for only where it is not known', () => {
     expect(needsDiscovery('https://pypi.org/simple')).toBe(false)
     expect(needsDiscovery('https://b.example/simple')).toBe(true)
-    expect(toProjectPage('https://b.example/simple/', 'Foo_Bar.baz[extra]>=1')).toBe('https://b.example/simple/foo-bar-baz/')
+    expect(projectOf(' Foo_Bar.baz[extra]>=1')).toBe('Foo_Bar.baz')
   })
-  test('is found in both forms of a page', () => {
-    const url = 'https://b.example/simple/foo/'
-    const html =
-      '<a href="../../files/foo-1.whl#sha256=1">foo</a><a data-x href=\'https://cdn.example:8443/foo-2.whl\'>foo</a><a href="javascript:x">'
-    expect(listFileOrigins(html, 'text/html', url)).toEqual(['https://b.example', 'https://cdn.example:8443'])
-    const json = JSON.stringify({ files: [{ url: 'https://cdn.example/foo.whl' }, { url: 7 }] })
-    expect(listFileOrigins(json, 'application/vnd.pypi.simple.v1+json', url)).toEqual(['https://cdn.example'])
+  test('is found by asking each unknown index, whatever another one answers', async () => {
+    const asked: string[] = []
+    const file = (url: string) => ({ filename: 'x.whl', url, integrity: null, requiresPython: null, yanked: false })
+    const listFiles = async (_config: unknown, index: string, project: string) => {
+      asked.push(`${index} ${project}`)
+      if (index === 'https://down.example/simple') throw new Error('no answer')
+      return project === 'b' ? [file('https://cdn.example:8443/1.whl'), file('https://cdn.example:8443/2.whl')] : undefined
+    }
+    const warnings: string[] = []
+    const logger: Logger = { debug() {}, info() {}, warn: (message) => warnings.push(message), error() {}, child: () => logger }
+    const config = { ...plain, extraIndexUrls: ['https://down.example/simple', 'https://up.example/simple'] }
+    const context = { signal: new AbortController().signal, progress() {} }
+    expect(await discoverFileHosts({ logger, listFiles }, config, ['a>=1', 'b'], context)).toEqual(['https://cdn.example:8443'])
+    expect(asked).toEqual(['https://down.example/simple a', 'https://up.example/simple a', 'https://up.example/simple b'])
+    expect(warnings).toHaveLength(1)
   })
 })
 
@@ -95,10 +105,6 @@ test.each([
 })
 
 describe('a console script', () => {
-  test('is found in its section', () => {
-    const text = '[gui_scripts]\nx = a:b\n\n[console_scripts]\nmcp-server-time = mcp_server_time:main\nother = a.b:c.d [extra]\n'
-    expect(parseEntryPoints(text)).toEqual({ 'mcp-server-time': 'mcp_server_time:main', other: 'a.b:c.d' })
-  })
   test('is run by a few lines', () => {
     expect(toRunPy({ name: 'other', entryPoint: 'a.b:c.d' })).toContain('    from a.b import c\n\n    sys.exit(c.d())\n')
   })

@@ -1,20 +1,5 @@
 import { PkgdError } from '../../../core/errors.ts'
 
-/** The `[console_scripts]` of an entry_points.txt: script name to `module:attribute`. */
-export function parseEntryPoints(text: string): Record<string, string> {
-  const scripts: Record<string, string> = {}
-  let section = ''
-  for (const line of text.split(/\r?\n/)) {
-    const header = /^\s*\[(.+)\]\s*$/.exec(line)?.[1]
-    if (header !== undefined) section = header.trim()
-    else if (section === 'console_scripts') {
-      const [, name, point] = /^\s*([^=\s#;][^=]*?)\s*=\s*([^\s[]+)/.exec(line) ?? []
-      if (name !== undefined && point !== undefined) scripts[name] = point
-    }
-  }
-  return scripts
-}
-
 /**
  * What starts a console script: its own few lines, without pip's launcher, whose first line would name a path of the build sandbox. Only dotted names
  * become code.
