@@ -30,8 +30,8 @@ export function createDockerNetworks({ api, egress, daemonId }: DockerNetworksDe
   const label = daemonLabel(daemonId)
 
   async function remove(name: string): Promise<void> {
-    await api.removeNetwork(name)
-    await egress.release(toBridgeName(name))
+    const removed = await api.removeNetwork(name)
+    if (removed || held.has(name)) await egress.release(toBridgeName(name))
     held.delete(name)
   }
 

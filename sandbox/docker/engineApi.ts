@@ -72,7 +72,8 @@ export interface EngineApi {
   importImage(tar: Readable, target: ImageTarget, signal: AbortSignal): Promise<void>
   removeImage(reference: string): Promise<void>
   createNetwork(options: Dockerode.NetworkCreateOptions): Promise<string>
-  removeNetwork(id: string): Promise<void>
+  /** False when there was none. */
+  removeNetwork(id: string): Promise<boolean>
   listNetworks(labels: readonly string[]): Promise<{ id: string; name: string; labels: Record<string, string>; subnets: string[] }[]>
   createVolume(name: string, labels: Record<string, string>): Promise<void>
   removeVolume(name: string): Promise<void>
@@ -207,7 +208,15 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
       }),
     removeImage: (reference) => call('remove the image', (docker) => unlessGone(docker.getImage(reference).remove(), [404, 409])),
     createNetwork: async (network) => (await call('create the network', (docker) => docker.createNetwork(network))).id,
-    removeNetwork: (id) => call('remove the network', (docker) => unlessGone(docker.getNetwork(id).remove(), [404])),
+    removeNetwork: async (id) =>
+      (await call('remove the network', (docker) =>
+        orUndefined(
+          docker
+            .getNetwork(id)
+            .remove()
+            .then(() => true),
+        ),
+      )) ?? false,
     async listNetworks(labels) {
       const found = await call('list networks', (docker) => docker.listNetworks(labels.length > 0 ? { filters: filters(labels) } : {}))
       return found.map(({ Id, Name, Labels, IPAM }) => ({

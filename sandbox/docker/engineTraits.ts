@@ -17,8 +17,10 @@ export interface EngineTraits {
   readonly rootless: boolean
   /** The engine runs on this very kernel: its containers' processes and cgroups are seen here. */
   readonly sameKernel: boolean
-  /** Directories of this host can be mounted, and named pipes in them work. */
+  /** Directories of this host can be mounted. */
   readonly sharesDisk: boolean
+  /** Named pipes join a process of this host with one in a container: one kernel, one disk. */
+  readonly sharesPipes: boolean
   readonly unenforced: Readonly<Partial<Record<LimitName, string>>>
   readonly seccomp: boolean
 }
@@ -37,13 +39,14 @@ export async function probeEngine({ api, endpoint, daemonId, cache, scratch }: P
   const [version, info] = await Promise.all([api.version(), api.info()])
   const sameKernel = endpoint.kind === 'socket' && version.kernel === release()
   const seen = JSON.stringify([endpoint, info.id, version.version, version.kernel, hostname(), scratch])
-  const sharesDisk = sameKernel && (await recallOr(cache, seen, () => tryBind(api, daemonId, scratch)))
+  const sharesDisk = endpoint.kind === 'socket' && (await recallOr(cache, seen, () => tryBind(api, daemonId, scratch)))
   return {
     version: version.version,
     operatingSystem: info.operatingSystem,
     rootless: info.rootless,
     sameKernel,
     sharesDisk,
+    sharesPipes: sameKernel && sharesDisk,
     unenforced: toUnenforced(info),
     seccomp: info.seccomp,
   }

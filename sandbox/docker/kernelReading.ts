@@ -12,6 +12,7 @@ export interface KernelReading {
   readonly capabilities: readonly string[] | null
   readonly noNewPrivileges: boolean | null
   readonly seccomp: boolean | null
+  /** `uid:gid` */
   readonly user: string | null
 }
 
@@ -103,7 +104,7 @@ export async function readKernel(pid: number): Promise<KernelReading> {
     capabilities: capabilities === null ? null : parseCapabilities(capabilities),
     noNewPrivileges: field('NoNewPrivs') === null ? null : field('NoNewPrivs') === '1',
     seccomp: field('Seccomp') === null ? null : field('Seccomp') === '2',
-    user: field('Uid'),
+    user: field('Uid') === null ? null : `${field('Uid')}:${field('Gid')}`,
   }
 }
 

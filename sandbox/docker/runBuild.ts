@@ -1,53 +1,82 @@
 import { lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import type { MountGrant } from '../../daemon/core/types.ts'
-import type { BuildResult } from '../sandboxDriver.ts'
-import { toSandboxExit } from './containerExit.ts'
+import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
+import type { BoxSpec } from './containerSpec.ts'
+import { toExit } from './containerStatus.ts'
+import type { DockerContext } from './dockerContext.ts'
 import type { EngineApi } from './engineApi.ts'
-import { type ContainerDeps, type LaunchRequest, startContainer } from './launchContainer.ts'
+import { startContainer } from './launchContainer.ts'
 import { readLogFrames } from './logFrames.ts'
+import { buildTargets, toMounts } from './sandboxMounts.ts'
 import { checkCommandFound } from './starterWatch.ts'
 
 const keptOutput = 64 * 1024
+const logBytes = 1 << 20
 
-/** Runs a container to its end and removes it, whatever happened. */
-export async function runBuild(request: LaunchRequest, context: OperationContext, deps: ContainerDeps): Promise<BuildResult> {
-  const started = await startContainer(request, context, deps)
-  const { id } = started.handle
-  const { api } = deps
-  try {
-    await api.waitContainer(id, context.signal)
-    const { State: state } = await api.inspectContainer(id)
-    await checkCommandFound(api, id, state.ExitCode, request.box.labels.identity.packageId)
-    const exit = toSandboxExit({ exitCode: state.ExitCode, oomKilled: state.OOMKilled, finishedAt: state.FinishedAt })
-    return { exit, output: await readOutput(api, id) }
-  } catch (error) {
-    context.signal.throwIfAborted()
-    throw error
-  } finally {
-    await started.undo()
+/** Runs a command to its end in a container of its own and removes it, whatever happened. */
+export async function runBuild(spec: BuildSpec, context: OperationContext, docker: DockerContext): Promise<BuildResult> {
+  const { deps, api, networks, busy } = docker
+  const { identity, reach, mounts, uid } = spec
+  const reason = reach.length > 0 ? await deps.egress.unavailable() : null
+  if (reason !== null) {
+    throw new PkgdError('NETWORK_UNSUPPORTED', `A build of ${identity.packageId} cannot be held to what it may reach: ${reason}`)
   }
+  const name = docker.toName(`${identity.packageId}-build`)
+  busy.add(name)
+  try {
+    await giveMounts(mounts, uid)
+    const egress = reach.length > 0 ? ({ mode: 'reach', targets: reach } as const) : ({ mode: 'none' } as const)
+    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, { api, networks, run: deps.home.run })
+    try {
+      return await waitForEnd(api, started.handle.id, identity.packageId, context.signal)
+    } finally {
+      await started.undo()
+    }
+  } finally {
+    busy.delete(name)
+  }
+}
+
+function toBox({ identity, limits, image, command, uid, mounts }: BuildSpec, name: string): Omit<BoxSpec, 'network'> {
+  return {
+    name,
+    labels: { identity, limits, network: 'none', stdio: 'attach', purpose: 'build' },
+    image: image.id,
+    command,
+    workingDirectory: '/tmp',
+    uid,
+    limits,
+    unsupported: [],
+    mounts: toMounts(mounts, buildTargets),
+    logBytes,
+  }
+}
+
+async function waitForEnd(api: EngineApi, id: string, packageId: string, signal: AbortSignal): Promise<BuildResult> {
+  try {
+    await api.waitContainer(id, signal)
+  } catch (error) {
+    // The operation's own reason is what its caller is told, not the wait that it broke off.
+    signal.throwIfAborted()
+    throw error
+  }
+  const details = await api.inspectContainer(id)
+  await checkCommandFound(api, id, details.State.ExitCode, packageId)
+  return { exit: toExit(details, false), output: await readOutput(api, id) }
 }
 
 async function readOutput(api: EngineApi, id: string): Promise<string> {
   const log = await api.readLogs(id, { stdout: true, follow: false, tail: null, signal: AbortSignal.timeout(30_000) })
   const parts: Buffer[] = []
-  let length = 0
-  for await (const { payload } of readLogFrames(log)) {
-    const text = payload.subarray(payload.indexOf(0x20) + 1)
-    parts.push(text)
-    length += text.length
-    for (let first = parts[0]; first && length - first.length >= keptOutput; first = parts[0]) {
-      parts.shift()
-      length -= first.length
-    }
-  }
+  for await (const { payload } of readLogFrames(log)) parts.push(payload.subarray(payload.indexOf(0x20) + 1))
   return Buffer.concat(parts).subarray(-keptOutput).toString()
 }
 
-/** As root, what a build may write is made its user's own, links themselves and not what they point to. */
-export async function giveMounts(mounts: readonly MountGrant[], uid: number): Promise<void> {
+/** As root, what a build may write is made its user's own: links themselves, not what they point to. */
+async function giveMounts(mounts: readonly MountGrant[], uid: number): Promise<void> {
   if (process.getuid?.() !== 0) return
   for (const { source, readOnly } of mounts) if (!readOnly) await give(source, uid)
 }

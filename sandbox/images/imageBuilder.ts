@@ -132,7 +132,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
   return {
     describe,
     prepareRoot,
-    writeTar: (root) => Readable.from(create({ cwd: root.path, portable: true }, ['.']), { objectMode: false }),
+    writeTar: (root) => Readable.from(create({ cwd: root.path, filter: asRoots }, ['.']), { objectMode: false }),
     async sweep(keep) {
       const removed: { runtime: Runtime; key: string }[] = []
       const names = await readdir(directory).catch(() => [])
@@ -147,6 +147,12 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
       return removed
     },
   }
+}
+
+/** Whoever runs the daemon, in an image the files are root's. Modes stay as they are, /tmp's among them. */
+function asRoots(_path: string, entry: object): boolean {
+  Object.assign(entry, { uid: 0, gid: 0 })
+  return true
 }
 
 function toDescription(sources: ImageSources): ImageDescription {

@@ -32,7 +32,7 @@ export interface ImageSources {
 }
 
 /** Raised when what is made from the same sources changes. */
-const recipe = 1
+const recipe = 2
 
 const programNames =
   'sh env cat ls cp mv rm ln mkdir rmdir chmod touch sleep id uname date head tail wc sort cut tr tee dirname basename realpath readlink stat test expr true false mktemp nproc printf echo seq grep sed setpriv'.split(

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { PkgdError } from '../../daemon/core/errors.ts'
+import type { Home } from '../../daemon/core/home.ts'
+import type { Clock, Logger } from '../../daemon/core/ports.ts'
+import type { ImageBuilder } from '../images/imageBuilder.ts'
+import type { Runtime } from '../images/imageSources.ts'
+import type { EgressGuard } from '../network/egressGuard.ts'
+import type { SandboxHandle, SandboxReport, TreeSource } from '../sandboxDriver.ts'
+import { daemonLabel } from './containerLabels.ts'
+import { checkOurs } from './containerStatus.ts'
+import { createDockerNetworks, type DockerNetworks } from './dockerNetworks.ts'
+import { type ContainerDetails, createEngineApi, type EngineApi } from './engineApi.ts'
+import { pickEngineEndpoint } from './engineEndpoint.ts'
+import { type EngineTraits, probeEngine } from './engineTraits.ts'
+import { hasSwap, readKernel, unreadKernel } from './kernelReading.ts'
+import { toSandboxReport } from './sandboxReport.ts'
+
+export interface DockerDriverDeps {
+  readonly home: Home
+  /** 8 lowercase hex: whose containers are ours. */
+  readonly daemonId: string
+  readonly trees: TreeSource
+  readonly images: ImageBuilder
+  /** Images to pull for the runtimes instead of building them, by digest where the operator wants them fixed. */
+  readonly imageReferences: Readonly<Partial<Record<Runtime, string>>>
+  readonly egress: EgressGuard
+  readonly log: Logger
+  readonly clock: Clock
+  /** Where DOCKER_HOST is looked up; the process's own by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** `auto` (the default) is pipes where the engine shares this kernel and disk. */
+  readonly stdio?: 'auto' | 'attach'
+}
+
+/** What the parts of the driver share: the engine, what is known of it, and what this driver is doing with it. */
+export interface DockerContext {
+  readonly deps: DockerDriverDeps
+  readonly api: EngineApi
+  readonly networks: DockerNetworks
+  /** The filter that finds everything of this daemon's. */
+  readonly label: string
+  /** Names of what is being started or built: not yet, or never, anybody's to adopt. */
+  readonly busy: Set<string>
+  /** Ids that this driver sent SIGKILL. */
+  readonly killed: Set<string>
+  /** Asked of the engine once, until `forgetTraits`. */
+  traits(): Promise<EngineTraits>
+  forgetTraits(): void
+  toName(packageId: string): string
+  isOurName(name: string): boolean
+  /** Errors: SANDBOX_NOT_FOUND, also for a container that is not this daemon's. */
+  inspectOurs(handle: SandboxHandle): Promise<ContainerDetails>
+  /** The same for one that has ended. */
+  inspectRunning(handle: SandboxHandle): Promise<ContainerDetails>
+  readReport(details: ContainerDetails): Promise<SandboxReport>
+}
+
+export function createDockerContext(deps: DockerDriverDeps): DockerContext {
+  const { home, daemonId, egress } = deps
+  const endpoint = pickEngineEndpoint(deps.env ?? process.env)
+  const api = createEngineApi(endpoint)
+  let known: Promise<EngineTraits> | undefined
+
+  const traits = async (): Promise<EngineTraits> => {
+    known ??= probeEngine({ api, endpoint, daemonId, cache: home.cache, scratch: home.tmp })
+    try {
+      return await known
+    } catch (error) {
+      known = undefined
+      throw error
+    }
+  }
+  const inspectOurs = async ({ id }: SandboxHandle): Promise<ContainerDetails> => {
+    const details = await api.inspectContainer(id)
+    checkOurs(details, daemonId)
+    return details
+  }
+
+  return {
+    deps,
+    api,
+    networks: createDockerNetworks({ api, egress, daemonId }),
+    label: daemonLabel(daemonId),
+    busy: new Set(),
+    killed: new Set(),
+    traits,
+    forgetTraits() {
+      known = undefined
+    },
+    toName: (packageId) => `pkgd-${daemonId}-${packageId}-${randomBytes(3).toString('hex')}`,
+    isOurName: (name) => name.startsWith(`pkgd-${daemonId}-`) && !name.includes('/'),
+    inspectOurs,
+    async inspectRunning(handle) {
+      const details = await inspectOurs(handle)
+      if (!details.State.Running) throw new PkgdError('SANDBOX_NOT_FOUND', `The sandbox ${handle.name} has ended`)
+      return details
+    },
+    async readReport(details) {
+      const { sameKernel } = await traits()
+      const kernel = sameKernel && details.State.Pid > 0 ? await readKernel(details.State.Pid) : unreadKernel
+      return toSandboxReport({ details, kernel, swap: sameKernel && (await hasSwap()) })
+    },
+  }
+}

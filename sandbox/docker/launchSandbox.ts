@@ -1,0 +1,104 @@
+import type { Duplex } from 'node:stream'
+import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import type { OperationContext } from '../../daemon/core/ports.ts'
+import type { EgressPolicy } from '../network/egressGuard.ts'
+import type { LaunchSpec, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
+import type { BoxSpec } from './containerSpec.ts'
+import type { DockerContext } from './dockerContext.ts'
+import type { ContainerDetails } from './engineApi.ts'
+import { type StartedContainer, startContainer } from './launchContainer.ts'
+import { packageTargets, toDataMount, toMounts } from './sandboxMounts.ts'
+import { checkEnforced } from './sandboxReport.ts'
+import { checkCommandFound, watchStarter } from './starterWatch.ts'
+
+export const allowRefused = 'an allow-list of names and ports is not enforced yet'
+
+export interface LaunchedSandbox {
+  readonly handle: SandboxHandle
+  readonly report: SandboxReport
+  readonly attached: Duplex | null
+}
+
+/** Starts a package's sandbox, reads its limits back and sees its command begin. A failure leaves nothing behind. */
+export async function launchSandbox(spec: LaunchSpec, context: OperationContext, docker: DockerContext): Promise<LaunchedSandbox> {
+  const { deps, api, networks, busy } = docker
+  const name = docker.toName(spec.identity.packageId)
+  busy.add(name)
+  try {
+    const egress = await toEgress(spec, docker)
+    const box = await toBox(spec, name, docker)
+    const started = await startContainer({ box, env: spec.env, egress }, context, { api, networks, run: deps.home.run })
+    try {
+      context.progress({ stage: 'read-back' })
+      const report = await verify(started, spec, context, docker)
+      return { handle: started.handle, report, attached: started.attached }
+    } catch (error) {
+      await started.undo()
+      throw error
+    }
+  } finally {
+    busy.delete(name)
+  }
+}
+
+async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerContext): Promise<Omit<BoxSpec, 'network'>> {
+  const engine = await traits()
+  const stdio = engine.sharesPipes && deps.stdio !== 'attach' ? 'pipes' : 'attach'
+  return {
+    name,
+    labels: { identity: spec.identity, limits: spec.limits, network: spec.network.mode, stdio, purpose: 'package' },
+    image: spec.image.id,
+    command: spec.command,
+    workingDirectory: '/app',
+    uid: spec.uid,
+    limits: spec.limits,
+    unsupported: spec.allowUnenforced.filter((limit) => engine.unenforced[limit] !== undefined),
+    mounts: [
+      { kind: 'bind', source: deps.trees.locate(spec.tree), target: '/app', readOnly: true },
+      ...(spec.data ? [toDataMount(spec.data)] : []),
+      ...toMounts(spec.mounts, packageTargets),
+    ],
+    logBytes: spec.logBytes,
+  }
+}
+
+async function toEgress({ network, identity }: LaunchSpec, { deps }: DockerContext): Promise<EgressPolicy> {
+  if (network.mode === 'none') return { mode: 'none' }
+  const reason = network.mode === 'allow' ? allowRefused : await deps.egress.unavailable()
+  if (reason === null) return { mode: 'internet' }
+  throw new PkgdError(
+    'NETWORK_UNSUPPORTED',
+    `The network policy "${network.mode}" of ${identity.packageId} cannot be enforced here: ${reason}`,
+    {
+      hint: 'give the package no network (--network none), or run the daemon where packet filter rules can be set',
+    },
+  )
+}
+
+async function verify(
+  { handle }: StartedContainer,
+  { identity, allowUnenforced }: LaunchSpec,
+  { signal }: OperationContext,
+  { api, readReport, traits }: DockerContext,
+): Promise<SandboxReport> {
+  const { sameKernel } = await traits()
+  const details = await api.inspectContainer(handle.id)
+  const report = await readReport(details)
+  checkEnforced(report, identity.packageId, allowUnenforced)
+  if (sameKernel && details.State.Pid > 0) await watchStarter(details.State.Pid, signal)
+  const { State: state } = isAlive(details) ? details : await api.inspectContainer(handle.id)
+  if (!state.Running) await checkCommandFound(api, handle.id, state.ExitCode, identity.packageId)
+  signal.throwIfAborted()
+  return report
+}
+
+/** Whether the container's init is still there; the engine learns of its end a moment after the kernel. */
+function isAlive({ State: { Pid: pid } }: ContainerDetails): boolean {
+  if (pid === 0) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Somebody else's process is a process.
+    return hasCode(error, 'EPERM')
+  }
+}

@@ -1,0 +1,125 @@
+import { createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { SandboxHandle } from '../../../sandbox/sandboxDriver.ts'
+import type { ContractKit } from './contractKit.ts'
+import { plainContext, toLaunchSpec } from './driverBench.ts'
+import { readLine, witnessEvents } from './eventWitness.ts'
+
+/** What a package can see, do and take: for drivers whose sandboxes are real processes. */
+export function confinementContract({ bench, start }: ContractKit): void {
+  const look = async (handle: SandboxHandle) => {
+    const channel = await bench().driver.stdio(handle)
+    channel.write('now\n')
+    return JSON.parse(await readLine(channel))
+  }
+
+  describe('inside', () => {
+    it('a package has nothing but what it was given', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      await using server = await listenHere()
+      const handle = await start(['look', '127.0.0.1', String(server.port)], { env: { WORD: "it's $HOME", EMPTY: '' } })
+      const facts = await look(handle)
+      expect(facts).toMatchObject({
+        uid: 210_000,
+        gid: 210_000,
+        cwd: '/app',
+        home: '/tmp',
+        env: { WORD: "it's $HOME", EMPTY: '' },
+        noNewPrivileges: '1',
+        seccomp: '2',
+        write: {
+          '/x': 'EROFS',
+          '/app/x': 'EROFS',
+          '/etc/x': 'EROFS',
+          '/usr/x': 'EROFS',
+          '/run/pkgd/x': 'EROFS',
+          '/tmp/x': 'done',
+        },
+        tmpMode: 0o1777,
+      })
+      expect(facts.groups.filter((group: number) => group !== 210_000)).toEqual([])
+      expect(facts.capabilities).toEqual(['0000000000000000', '0000000000000000', '0000000000000000'])
+      expect(facts.removePipe).toMatch(/EROFS|ENOENT|EACCES/)
+      expect(facts.interfaces.filter((name: string) => name !== 'lo')).toEqual([])
+      expect(facts.reach).toBe('ECONNREFUSED')
+      expect(facts.lookup).toMatch(/ENOTFOUND|EAI_AGAIN/)
+      expect(server.connections()).toBe(0)
+    })
+
+    it('/tmp is as large as asked', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const facts = await look(await start(['look'], { limits: { memoryBytes: 128 << 20, cpus: 1, pids: 64, tmpBytes: 4 << 20 } }))
+      expect(facts.tmp.code).toBe('ENOSPC')
+      expect(facts.tmp.written).toBeLessThanOrEqual(4 << 20)
+      expect(facts.tmp.written).toBeGreaterThan(3 << 20)
+    })
+
+    it.each([true, false])('a mount is where it was granted, read-only: %s', async (readOnly) => {
+      if (!bench().confines || !bench().capabilities.localMounts) return
+      const source = await bench().directory()
+      const facts = await look(await start(['look'], { mounts: [{ source, target: '/granted', readOnly }] }))
+      expect(facts.write['/granted/x']).toBe(readOnly ? 'EROFS' : 'done')
+    })
+
+    it('no mount covers a part of the sandbox, and one that is not there is refused', async ({ skip }) => {
+      if (!bench().confines || !bench().capabilities.localMounts) skip('this driver mounts nothing')
+      const before = await bench().traces()
+      const source = await bench().directory()
+      const mounts = [
+        { source, target: '/app', readOnly: true },
+        { source, target: '/run', readOnly: true },
+        { source, target: '/proc/self', readOnly: true },
+        { source, target: '/', readOnly: true },
+        { source: `${source}/missing`, target: '/granted', readOnly: true },
+      ]
+      for (const mount of mounts) {
+        const spec = toLaunchSpec(bench(), 'mounted', bench().command('echo'), { mounts: [mount] })
+        await expect(bench().driver.launch(spec, plainContext())).rejects.toMatchObject({ code: 'MOUNT_REFUSED' })
+      }
+      expect(await bench().traces()).toEqual(before)
+    })
+
+    it('processes are counted', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const handle = await start(['count', '500'], { limits: { memoryBytes: 256 << 20, cpus: 1, pids: 40, tmpBytes: 1 << 20 } })
+      const { started } = JSON.parse(await readLine(await bench().driver.stdio(handle)))
+      expect(started).toBeGreaterThan(5)
+      expect(started).toBeLessThan(40)
+      expect((await bench().driver.stats(handle)).pids).toBeLessThanOrEqual(40)
+    })
+
+    it.each(['SIGSEGV', 'SIGABRT', 'SIGKILL'])('a death by %s is told as that', async (signal) => {
+      if (!bench().confines) return
+      await using witness = witnessEvents(bench().driver)
+      const handle = await start(['raise', signal])
+      const channel = await bench().driver.stdio(handle)
+      channel.write('now\n')
+      expect((await witness.about(handle, 'exited')).exit).toMatchObject({ kind: 'signal', signal })
+    })
+
+    it('no value of its env is in its configuration', async () => {
+      const secret = `secret-${'a1b2c3'.repeat(4)}`
+      const handle = await start(['echo'], { env: { API_KEY: secret, OTHER: `x${secret}y` } })
+      const configuration = await bench().configuration(handle)
+      expect(configuration).toContain(handle.name)
+      expect(configuration).not.toContain(secret)
+    })
+  })
+}
+
+/** A server of this host's on loopback, where no sandbox may get. */
+async function listenHere() {
+  let connections = 0
+  const server = createServer((connection) => {
+    connections += 1
+    connection.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The test server has no port')
+  return {
+    port: address.port,
+    connections: () => connections,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}

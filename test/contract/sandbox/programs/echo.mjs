@@ -1,0 +1,2 @@
+// Answers each line with itself, for as long as it lives.
+process.stdin.pipe(process.stdout)
