@@ -1,6 +1,6 @@
 import type { Clock } from '../daemon/core/ports.ts'
 import { createFetcher } from './fetch/createFetcher.ts'
-import { createRemote } from './fetch/createRemote.ts'
+import { createRemote, type Remote } from './fetch/createRemote.ts'
 import type { FetchInto } from './fetch/fetcher.ts'
 import { type NpmConfig, toNpmOptions } from './fetch/npm/npmConfig.ts'
 import { createPypiIndex, type PipSources } from './fetch/pypi/pypiIndex.ts'
@@ -32,6 +32,8 @@ export interface Registry {
   readonly fetchInto: FetchInto
   readonly resolver: Resolver
   readonly search: Search
+  /** The way out, with its caches. */
+  readonly remote: Remote
   readNpmConfig(): Promise<NpmConfig>
   /** The user's npm configuration as npm's own libraries take it. It may hold tokens. */
   readNpmOptions(): Promise<Record<string, unknown>>
@@ -47,6 +49,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     fetchInto: createFetcher({ remote, pypi, limits, tmp, env }),
     resolver: createResolver(resolverDeps),
     search: createSearch(resolverDeps),
+    remote,
     readNpmConfig: remote.readNpmConfig,
     readNpmOptions: async () => toNpmOptions(await remote.readNpmConfig()),
   }

@@ -71,15 +71,24 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     if (held.length > 0) inBackground(boot(held.map((record) => record.id)))
   }
   /** Adopts, sweeps, and starts in the background what should run. While the engine is away all stays as it is. */
-  const settle = async (): Promise<void> => {
+  const settle = async (only?: ReadonlySet<string>): Promise<void> => {
     try {
-      const due = await reconcile({ ...deps, statuses, supervisorOf, isBusy: lock.isHeld })
-      if (due.length > 0 && !closing.signal.aborted) inBackground(boot(due))
+      const { due, busy } = await reconcile({ ...deps, statuses, supervisorOf, isBusy: lock.isHeld }, only)
+      if (closing.signal.aborted) return
+      if (due.length > 0) inBackground(boot(due))
+      if (busy.length > 0) inBackground(settleLater(busy))
     } catch (error) {
       if (!hasCode(error, 'ENGINE_UNREACHABLE')) throw error
       log.warn('what runs is not known: the engine does not answer', { error: String(error) })
-      if (!engine.lost && !closing.signal.aborted) clock.after(askAgainMs, () => inBackground(settle()))
+      if (!engine.lost && !closing.signal.aborted) clock.after(askAgainMs, () => inBackground(settle(only)))
     }
+  }
+  const settleLater = async (busy: readonly string[]): Promise<void> => {
+    const wait = async (id: string) => {
+      using _held = await lock.acquire(id, closing.signal)
+    }
+    await Promise.allSettled(busy.map(wait))
+    if (!closing.signal.aborted) await settle(new Set(busy))
   }
   /** Wakes a sleeping package after what it needs; those who ask at once share it, and none of them can cancel it. */
   const wake = (id: string): Promise<void> => {
@@ -114,6 +123,12 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
       })
       engine.start()
       await settle()
+    },
+    async sweep() {
+      const before = await driver.list()
+      await settle()
+      const left = new Set((await driver.list()).map(({ handle }) => handle.id))
+      return before.filter(({ handle }) => !left.has(handle.id)).map(({ handle }) => handle.name)
     },
     list: () => state.packages.list().map(({ id }) => find(id)),
     get: find,

@@ -13,6 +13,8 @@ export interface PackageView {
 export interface Lifecycle extends AsyncDisposable {
   /** Adopts, sweeps and starts what should run; resolves when adoption is done (starts go on in the background). */
   open(): Promise<void>
+  /** Makes what is and what should be agree once more, outside of its turn; resolves with the names of the sandboxes that were removed. */
+  sweep(): Promise<string[]>
   list(): PackageView[]
   /** Errors: PACKAGE_NOT_FOUND with the nearest id as the hint. */
   get(id: string): PackageView
