@@ -16,6 +16,8 @@ export interface Cgroup {
   members(): Promise<number[]>
   /** Null where the controller is not there or the sandbox is gone. */
   gauge(name: GaugeName): Promise<number | null>
+  /** Where the kernel counts what it killed for the memory limit; null where nothing limits it. */
+  readonly oomCounter: { readonly file: string; readonly key: string } | null
   readonly freezable: boolean
   freeze(): Promise<void>
   thaw(): Promise<void>
@@ -181,6 +183,12 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
       const value = gauge.key === undefined ? Number(text.trim()) : (parseFlatKeyed(text).get(gauge.key) ?? 0)
       return value * (gauge.scale ?? 1)
     },
+    oomCounter: found.memory
+      ? {
+          file: join(found.memory.directory, path, gauges[found.memory.version].oomKills.file),
+          key: gauges[found.memory.version].oomKills.key,
+        }
+      : null,
     freezable: freezer !== undefined,
     isFrozen,
     async freeze() {

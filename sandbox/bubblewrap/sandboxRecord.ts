@@ -23,13 +23,15 @@ export interface SandboxRecord {
   readonly createdAt: string
 }
 
-/** What runs: `live.json`, written by the supervisor once the package has been started. */
+/** What runs: `live.json`, written by the supervisor as its first act, and again once the package has been started. */
 export interface LiveRecord {
   readonly supervisor: ProcessIdentity
-  /** PID 1 of the sandbox. */
-  readonly init: ProcessIdentity
-  /** The package's own first process: what SIGTERM goes to. */
-  readonly main: ProcessIdentity
+  readonly box: {
+    /** PID 1 of the sandbox. */
+    readonly init: ProcessIdentity
+    /** The package's own first process: what SIGTERM goes to. */
+    readonly main: ProcessIdentity
+  } | null
   readonly startedAt: string
 }
 

@@ -24,7 +24,14 @@ export type SupervisorReply = { readonly ready: true } | { readonly ready: false
  */
 async function supervise(directory: string): Promise<void> {
   const orders = JSON.parse(await readFile(join(directory, runFile.orders), 'utf8')) as SupervisorOrders
+  const supervisor = await readProcess(process.pid)
+  if (!supervisor) throw new Error('/proc does not show this process')
   await holdLiveness(directory)
+  const record = (box: LiveRecord['box']) => {
+    const live: LiveRecord = { supervisor, box, startedAt: new Date().toISOString() }
+    return writeRecord(directory, runFile.live, live)
+  }
+  await record(null)
   const log = createLogWriter(directory, orders.logBytes)
   const box = await startBox(orders)
   let started = false
@@ -37,10 +44,11 @@ async function supervise(directory: string): Promise<void> {
   }
 
   const init = await box.ready
-  const main = init === undefined ? undefined : await findMainProcess(init)
-  if (init !== undefined && main) {
+  const [first, main] = init === undefined ? [] : await Promise.all([readProcess(init), findMainProcess(init)])
+  if (init !== undefined) {
     started = true
-    await recordStart(directory, init, main)
+    // A package that is over already has no process to record; its end is.
+    if (first && main) await record({ init: first, main })
     reply({ ready: true })
   }
 
@@ -50,14 +58,6 @@ async function supervise(directory: string): Promise<void> {
   const status: StatusRecord = { code, oomKills, at: new Date().toISOString(), ...(!started && { failure: said.trim() }) }
   await writeRecord(directory, runFile.status, status)
   if (!started) reply({ ready: false, failure: said.trim(), code })
-}
-
-async function recordStart(directory: string, init: number, main: LiveRecord['main']): Promise<void> {
-  const [supervisor, first] = await Promise.all([readProcess(process.pid), readProcess(init)])
-  // A package that is over already has its end in status.json.
-  if (!supervisor || !first) return
-  const live: LiveRecord = { supervisor, init: first, main, startedAt: new Date().toISOString() }
-  await writeRecord(directory, runFile.live, live)
 }
 
 function reply(message: SupervisorReply): void {

@@ -1,0 +1,101 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { arch } from 'node:os'
+import { join } from 'node:path'
+import { createCleanups } from '../../daemon/core/disposables.ts'
+import type { Limits, MountGrant } from '../../daemon/core/types.ts'
+import { imageEnv } from '../images/imageEnv.ts'
+import type { EgressPolicy } from '../network/egressGuard.ts'
+import type { PreparedImage, SandboxIdentity } from '../sandboxDriver.ts'
+import { createBoxDirectory } from '../starter/boxDirectory.ts'
+import { toStarterCommand } from '../starter/starterCommand.ts'
+import type { BoxOrders } from './boxProcess.ts'
+import type { BubblewrapContext } from './bubblewrapContext.ts'
+import { toBwrapOptions, toInnerCommand } from './bwrapArguments.ts'
+import type { Cgroup } from './cgroup.ts'
+import { checkMountPoints } from './mountPoints.ts'
+import { createPackageNetwork, removePackageNetwork, toLinkName, toNamespacePath } from './packageNetwork.ts'
+import type { ProcessIdentity } from './processIdentity.ts'
+import { readRootLayout } from './rootLayout.ts'
+import { runFile, type SandboxRecord, writeRecord } from './sandboxRecord.ts'
+import { encodeFilter, pickFilterArchitecture, toSeccompFilter } from './seccompFilter.ts'
+
+export interface BoxRequest {
+  readonly name: string
+  readonly identity: SandboxIdentity
+  readonly image: PreparedImage
+  readonly root: string
+  readonly tree: string | null
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly uid: number
+  readonly limits: Limits
+  readonly mounts: readonly MountGrant[]
+  readonly policy: EgressPolicy
+  readonly network: SandboxRecord['network']
+  readonly stdio: 'pipes' | 'attach'
+  readonly logBytes: number
+  readonly builder: ProcessIdentity | null
+}
+
+export interface PreparedBox {
+  readonly orders: BoxOrders
+  readonly cgroup: Cgroup
+  /** Undoes all of it, in reverse. Nothing may run in it any more. */
+  undo(): Promise<void>
+}
+
+/**
+ * Everything that bwrap is started with: the run directory with its record first, so that whatever dies in between is found by it, then the network and the
+ * cgroups. A failure leaves nothing behind.
+ */
+export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, directoryOf }: BubblewrapContext): Promise<PreparedBox> {
+  const { name, uid, limits, policy } = request
+  const directory = directoryOf(name)
+  const cleanups = createCleanups()
+  try {
+    const layout = await readRootLayout(request.root)
+    await checkMountPoints(request.mounts, request.root, layout)
+    await mkdir(deps.home.run, { recursive: true, mode: 0o700 })
+    await mkdir(directory, { mode: 0o700 })
+    cleanups.add(() => rm(directory, { recursive: true, force: true }))
+    await writeRecord(directory, runFile.record, toRecord(request, deps.clock.now()))
+    const box = join(directory, runFile.box)
+    await createBoxDirectory({ directory: box, uid, env: { HOME: '/tmp', ...request.env }, stdio: request.stdio })
+
+    const networked = policy.mode !== 'none'
+    const resolvConf = networked ? join(directory, runFile.resolvConf) : null
+    if (resolvConf !== null) {
+      cleanups.add(() => removePackageNetwork(toLinkName(name), deps.egress))
+      const { subnet } = await createPackageNetwork(name, policy, deps.egress)
+      await writeFile(resolvConf, `nameserver ${subnet.gateway}\n`, { mode: 0o644 })
+      await writeRecord(directory, runFile.record, {
+        ...toRecord(request, deps.clock.now()),
+        link: { interface: toLinkName(name), subnet },
+      })
+    }
+    const cgroup = await cgroups.create(name, limits)
+    cleanups.add(() => cgroup.remove())
+
+    const { root, tree, mounts } = request
+    const { tmpBytes } = limits
+    const plan = { root, layout, tree, box, mounts, tmpBytes, resolvConf, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
+    await writeFile(join(directory, runFile.arguments), toBwrapOptions(plan).join('\0'), { mode: 0o600 })
+    const architecture = pickFilterArchitecture(arch())
+    if (architecture) await writeFile(join(directory, runFile.filter), encodeFilter(toSeccompFilter(architecture)), { mode: 0o600 })
+    const orders: BoxOrders = {
+      directory,
+      command: toInnerCommand(toStarterCommand(request.command), uid, asRoot),
+      entrances: cgroup.entrances,
+      networkNamespace: networked ? toNamespacePath(toLinkName(name)) : null,
+      filtered: architecture !== undefined,
+    }
+    return { orders, cgroup, undo: () => cleanups.run() }
+  } catch (error) {
+    await cleanups.run()
+    throw error
+  }
+}
+
+function toRecord({ name, identity, image, uid, limits, network, logBytes, builder }: BoxRequest, now: number): SandboxRecord {
+  return { identity, name, image: image.id, uid, limits, network, link: null, logBytes, builder, createdAt: new Date(now).toISOString() }
+}
