@@ -1,0 +1,1 @@
+"""Current weather and forecasts of two providers as MCP tools."""
