@@ -1,4 +1,4 @@
-import { findCoded, hasCode } from '../../daemon/core/errors.ts'
+import { findCoded, hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import { toPackageId } from '../manifest/packageId.ts'
 import { recordOf } from '../manifest/record.ts'
@@ -51,7 +51,7 @@ async function searchOne(
   }
   try {
     if (registry.kind === 'npm') {
-      const rows = await deps.remote.npm.search(registry.url, query, rowsAsked, context)
+      const rows = await searchNpm(deps, registry.url, query, context)
       return { results: rows.flatMap((row) => toNpmResult(row, name)), failures: [] }
     }
     const { candidates, broken } = await folders.list(registry.path, context)
@@ -62,6 +62,16 @@ async function searchOne(
   } catch (error) {
     return { results: [], failures: [fail(error)] }
   }
+}
+
+/** Asks for the words among packages with our keywords, then among all: a registry that knows no `keywords:` still answers the second. */
+async function searchNpm(deps: ResolverDeps, url: string, query: string, context: OperationContext): Promise<readonly unknown[]> {
+  const questions = [`${query} keywords:mcp,mcp-server,modelcontextprotocol,pkgd`, query]
+  const answers = await Promise.all(questions.map((question) => deps.remote.npm.search(url, question, rowsAsked, context)))
+  if (answers.every((rows) => rows === undefined)) {
+    throw new PkgdError('REGISTRY_UNREACHABLE', `${new URL(url).host} offers no search`)
+  }
+  return answers.flatMap((rows) => rows ?? [])
 }
 
 /** Every word of the query stands somewhere in what the package says of itself. */

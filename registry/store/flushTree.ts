@@ -1,6 +1,6 @@
+import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { execa } from 'execa'
 
 const oneByOneUpTo = 200
 const atOnce = 8
@@ -8,8 +8,7 @@ const atOnce = 8
 /** Gets a tree's content onto the disk. Many files are flushed by one `sync` of their filesystem where there is such a tool: one journal commit, not thousands. */
 export async function flushTree(root: string, paths: readonly string[]): Promise<void> {
   if (paths.length > oneByOneUpTo && process.platform === 'linux') {
-    const { failed } = await execa('sync', ['-f', root], { reject: false, stdin: 'ignore' })
-    if (!failed) return
+    if (await syncFilesystem(root)) return
   }
   const pending = paths.values()
   const flushRest = async () => {
@@ -27,3 +26,9 @@ export async function flush(path: string): Promise<void> {
     await file.close()
   }
 }
+
+/** False where there is no tool that can. */
+const syncFilesystem = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    execFile('sync', ['-f', path], (error) => resolve(error === null))
+  })

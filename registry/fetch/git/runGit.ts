@@ -1,6 +1,9 @@
-import { execa } from 'execa'
-import { PkgdError } from '../../../daemon/core/errors.ts'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { OperationContext } from '../../../daemon/core/ports.ts'
+
+const run = promisify(execFile)
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -14,19 +17,18 @@ export async function runGit(
   options: { readonly env: Env; readonly cwd: string; readonly name: string },
   context: OperationContext,
 ): Promise<string> {
-  const result = await execa('git', [...hardening, ...args], {
-    cwd: options.cwd,
-    env: toGitEnv(options.env),
-    extendEnv: false,
-    stdin: 'ignore',
-    reject: false,
-    cancelSignal: context.signal,
-    forceKillAfterDelay: 2000,
-    maxBuffer: 16 * 1024 * 1024,
-  })
-  if (!result.failed) return result.stdout
-  if (context.signal.aborted) throw new PkgdError('OPERATION_CANCELLED', `Fetching ${options.name} was cancelled`)
-  throw toGitError(result.code, result.stderr ?? '', options.name, result.cause)
+  try {
+    const { stdout } = await run('git', [...hardening, ...args], {
+      cwd: options.cwd,
+      env: toGitEnv(options.env),
+      signal: context.signal,
+      maxBuffer: 16 * 1024 * 1024,
+    })
+    return stdout
+  } catch (error) {
+    if (context.signal.aborted) throw new PkgdError('OPERATION_CANCELLED', `Fetching ${options.name} was cancelled`, { cause: error })
+    throw toGitError(error, options.name)
+  }
 }
 
 const hardening = [
@@ -62,13 +64,14 @@ function toGitEnv(env: Env): Record<string, string> {
 const absent =
   /repository .* not found|does not appear to be a git repository|not found|couldn't find remote ref|could not read Username|does not exist/i
 
-function toGitError(code: string | undefined, stderr: string, name: string, cause: unknown): PkgdError {
+function toGitError(cause: unknown, name: string): PkgdError {
+  const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : ''
   const said = stderr
     .split('\n')
     .filter((line) => /^(fatal|error):/.test(line))
     .map((line) => line.replace(/^(fatal|error):\s*/, ''))
     .join('; ')
-  if (code === 'ENOENT') {
+  if (hasCode(cause, 'ENOENT')) {
     return new PkgdError('SOURCE_NOT_FOUND', `${name} cannot be fetched: git is not installed`, { hint: 'install git', cause })
   }
   if (absent.test(said)) {

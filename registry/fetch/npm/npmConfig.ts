@@ -98,7 +98,8 @@ export async function toNpmOptions(config: NpmConfig): Promise<Record<string, un
 const asText = (value: string | readonly string[] | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value !== 'null' ? value : undefined
 
-const withSlash = (url: string): string => (url.endsWith('/') ? url : `${url}/`)
+/** A registry's address with the `/` at its end that makes names relative to it. */
+export const withSlash = (url: string): string => (url.endsWith('/') ? url : `${url}/`)
 
 const splitBundle = (bundle: string): string[] => bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
 

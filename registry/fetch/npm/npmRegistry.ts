@@ -3,7 +3,7 @@ import type { OperationContext } from '../../../daemon/core/ports.ts'
 import { recordOf } from '../../manifest/record.ts'
 import type { HttpClient, NetworkOptions } from '../http/httpClient.ts'
 import type { MetadataCache } from '../http/metadataCache.ts'
-import { type NpmConfig, pickNpmAuthorization, pickNpmRegistry } from './npmConfig.ts'
+import { type NpmConfig, pickNpmAuthorization, pickNpmRegistry, withSlash } from './npmConfig.ts'
 
 /** What a registry says of a package, as far as a version is chosen by it. */
 export interface Packument {
@@ -44,7 +44,8 @@ export function createNpmRegistry(deps: {
     return answer && parse(answer.text, url)
   }
 
-  const registryOf = async (name: string, registry?: string) => registry ?? pickNpmRegistry(await deps.readConfig(), name)
+  const registryOf = async (name: string, registry?: string) =>
+    registry === undefined ? pickNpmRegistry(await deps.readConfig(), name) : withSlash(registry)
 
   return {
     /** A package's versions; undefined when there is no such package. With `whole` each version's complete package.json is in it. */
@@ -70,12 +71,12 @@ export function createNpmRegistry(deps: {
       return toPublished(document)
     },
 
-    /** Raw rows of the registry's own search. */
-    async search(registry: string, text: string, size: number, context: OperationContext): Promise<readonly unknown[]> {
+    /** Raw rows of the registry's own search, or undefined where it has none. */
+    async search(registry: string, text: string, size: number, context: OperationContext): Promise<readonly unknown[] | undefined> {
       const query = new URLSearchParams({ text, size: String(size) })
-      const document = await getJson(new URL(`-/v1/search?${query}`, registry).href, whole, context)
+      const document = await getJson(new URL(`-/v1/search?${query}`, withSlash(registry)).href, whole, context)
       const rows = recordOf(document).objects
-      return Array.isArray(rows) ? rows : []
+      return Array.isArray(rows) ? rows : undefined
     },
   }
 }
