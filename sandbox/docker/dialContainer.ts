@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { PkgdError } from '../../daemon/core/errors.ts'
+import { findCoded, PkgdError } from '../../daemon/core/errors.ts'
+import { dialPort, dialSocket } from '../dial/dialSandbox.ts'
 import type { DialTarget } from '../sandboxDriver.ts'
 import { attachStdio } from '../stdio/attachStdio.ts'
 import type { ContainerDetails, EngineApi } from './engineApi.ts'
 
-/** Runs in the box as the package's user: joins its own stdin and stdout to where the package listens. `{port}` or `{path}` is its argument. */
+/** Runs in the box as the package's user: joins its own stdin and stdout to where the package listens. Its argument is what `net.connect` takes. */
 const relay = `
 const socket = require('node:net').connect(JSON.parse(process.argv[1]))
 socket.on('connect', () => { process.stdin.pipe(socket); socket.pipe(process.stdout) })
@@ -14,13 +15,26 @@ socket.on('close', () => process.stdout.end())
 `
 
 /**
- * A byte stream to where the package listens: straight to the container's address where it has one that this host reaches, else through a relay that
- * runs in the box. Errors: NOT_RUNNING when nothing listens at the address.
+ * A byte stream to where the package listens: straight to the container's address where it has one, or through its namespaces, where this host's kernel
+ * is the container's and the daemon may enter them; else through a relay that runs in the box. Errors: NOT_RUNNING when nothing listens there.
  */
-export async function dialContainer(api: EngineApi, details: ContainerDetails, target: DialTarget, direct: boolean): Promise<Duplex> {
-  const address = direct && 'port' in target ? addressOf(details) : undefined
-  if (address !== undefined && 'port' in target) return connectTo(address, target.port)
-  const to = 'port' in target ? { host: '127.0.0.1', port: target.port } : { path: target.socket }
+export async function dialContainer(api: EngineApi, details: ContainerDetails, target: DialTarget, sameKernel: boolean): Promise<Duplex> {
+  const pid = details.State.Pid
+  const enters = sameKernel && process.getuid?.() === 0
+  if ('socket' in target) return enters ? dialSocket(pid, target.socket) : relayTo(api, details, { path: target.socket })
+  const address = sameKernel ? addressOf(details) : undefined
+  if (address !== undefined) {
+    try {
+      return await connectTo(address, target.port)
+    } catch (error) {
+      // It may listen on its own loopback only.
+      if (findCoded(error)?.code !== 'NOT_RUNNING') throw error
+    }
+  }
+  return enters ? dialPort(pid, target.port) : relayTo(api, details, { host: '127.0.0.1', port: target.port })
+}
+
+async function relayTo(api: EngineApi, details: ContainerDetails, to: object): Promise<Duplex> {
   const command = ['node', '-e', relay, JSON.stringify(to)]
   return attachStdio(await api.execInContainer(details.Id, command, details.Config.User))
 }

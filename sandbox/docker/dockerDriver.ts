@@ -8,6 +8,7 @@ import { createDockerContext, type DockerContext, type DockerDriverDeps } from '
 import { createDockerImages } from './dockerImages.ts'
 import { createVolumes } from './dockerVolumes.ts'
 import { followEngine } from './engineEvents.ts'
+import { readKernelUsage } from './kernelUsage.ts'
 import { allowRefused, launchSandbox } from './launchSandbox.ts'
 import { readLogEntries, readLogFrames } from './logFrames.ts'
 import { runBuild } from './runBuild.ts'
@@ -67,8 +68,9 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
     },
     inspect: async (handle) => docker.readReport(await inspectOurs(handle)),
     async stats(handle) {
-      await inspectRunning(handle)
-      return toSandboxStats(await api.statContainer(handle.id))
+      const [{ State: state }, { sameKernel }] = await Promise.all([inspectRunning(handle), docker.traits()])
+      const usage = sameKernel ? await readKernelUsage(state.Pid) : null
+      return usage ?? toSandboxStats(await api.statContainer(handle.id))
     },
     async *logs(handle, { follow, tail, signal }) {
       const { stdio } = checkOurs(await inspectOurs(handle), daemonId)

@@ -1,4 +1,5 @@
-import { readFile, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
+import { type CgroupReader, openCgroups, readIfThere } from './cgroups.ts'
 
 /** What the kernel holds for a process and its cgroup. Null is out of reach; Infinity is no limit. */
 export interface KernelReading {
@@ -30,31 +31,6 @@ export const unreadKernel: KernelReading = {
   user: null,
 }
 
-/** Where a process is in each hierarchy: controller to path; version 2 is under the empty name. */
-export function parseCgroups(text: string): Map<string, string> {
-  const paths = new Map<string, string>()
-  for (const line of text.split('\n')) {
-    const found = /^\d+:([^:]*):(\/.*)$/.exec(line)
-    if (found?.[1] === undefined || found[2] === undefined) continue
-    for (const controller of found[1].split(',')) paths.set(controller, found[2])
-  }
-  return paths
-}
-
-/** Where each hierarchy is mounted: controller to mount point; version 2 is under the empty name. */
-export function parseCgroupMounts(mountinfo: string): Map<string, string> {
-  const points = new Map<string, string>()
-  for (const line of mountinfo.split('\n')) {
-    const [before, after] = line.split(' - ')
-    const [type, , options = ''] = after?.split(' ') ?? []
-    const point = before?.split(' ')[4]
-    if (point === undefined) continue
-    if (type === 'cgroup2') points.set('', point)
-    if (type === 'cgroup') for (const option of options.split(',')) points.set(option, point)
-  }
-  return points
-}
-
 /** A cgroup's number: version 1 says no limit by -1 or by a number near 2^63, version 2 by `max`. */
 export function parseLimit(text: string | null): number | null {
   if (text === null) return null
@@ -77,21 +53,13 @@ export function parseCapabilities(mask: string): string[] {
 
 /** Reads the limits of the process's own cgroup, and what holds the process itself, from the files of this host's kernel. */
 export async function readKernel(pid: number): Promise<KernelReading> {
-  const [groups, mountinfo, status, mounts, tmp] = await Promise.all([
-    read(`/proc/${pid}/cgroup`),
-    read('/proc/self/mountinfo'),
-    read(`/proc/${pid}/status`),
-    read(`/proc/${pid}/mountinfo`),
+  const [cgroups, status, mounts, tmp] = await Promise.all([
+    openCgroups(pid),
+    readIfThere(`/proc/${pid}/status`),
+    readIfThere(`/proc/${pid}/mountinfo`),
     statfs(`/proc/${pid}/root/tmp`).catch(() => null),
   ])
-  const paths = parseCgroups(groups ?? '')
-  const points = parseCgroupMounts(mountinfo ?? '')
-  const file = (controller: string, name: string): Promise<string | null> => {
-    const point = points.get(controller)
-    const path = paths.get(controller)
-    return point === undefined || path === undefined ? Promise.resolve(null) : read(`${point}${path}/${name}`)
-  }
-  const [memory, cpus, pids] = await Promise.all([readMemory(file, points), readCpus(file, points), readPids(file, points)])
+  const [memory, cpus, pids] = await Promise.all([readMemory(cgroups), readCpus(cgroups), readPids(cgroups)])
   const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status ?? '')?.[1] ?? null
   const capabilities = field('CapEff')
   const root = (mounts ?? '').split('\n').find((line) => line.split(' ')[4] === '/')
@@ -110,35 +78,31 @@ export async function readKernel(pid: number): Promise<KernelReading> {
 
 /** Whether this host has swap. */
 export async function hasSwap(): Promise<boolean> {
-  return /^SwapTotal:\s+[1-9]/m.test((await read('/proc/meminfo')) ?? '')
+  return /^SwapTotal:\s+[1-9]/m.test((await readIfThere('/proc/meminfo')) ?? '')
 }
 
-type CgroupFile = (controller: string, name: string) => Promise<string | null>
-
-async function readMemory(file: CgroupFile, points: ReadonlyMap<string, string>) {
-  if (points.has('memory')) {
-    const [limit, both] = await Promise.all([file('memory', 'memory.limit_in_bytes'), file('memory', 'memory.memsw.limit_in_bytes')])
-    return { memoryBytes: parseLimit(limit), memoryAndSwapBytes: parseLimit(both) }
+async function readMemory(cgroups: CgroupReader) {
+  if (cgroups.hasHierarchy('memory')) {
+    const names = ['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes']
+    const [limit, both] = await Promise.all(names.map((name) => cgroups.read('memory', name)))
+    return { memoryBytes: parseLimit(limit ?? null), memoryAndSwapBytes: parseLimit(both ?? null) }
   }
-  const [limit, swap] = (await Promise.all([file('', 'memory.max'), file('', 'memory.swap.max')])).map(parseLimit)
+  const [limit, swap] = (await Promise.all(['memory.max', 'memory.swap.max'].map((name) => cgroups.read('', name)))).map(parseLimit)
   const known = typeof limit === 'number' && typeof swap === 'number'
   return { memoryBytes: limit ?? null, memoryAndSwapBytes: known ? limit + swap : null }
 }
 
-async function readCpus(file: CgroupFile, points: ReadonlyMap<string, string>): Promise<number | null> {
-  if (points.has('cpu')) {
-    const [quota, period] = (await Promise.all([file('cpu', 'cpu.cfs_quota_us'), file('cpu', 'cpu.cfs_period_us')])).map(parseLimit)
+async function readCpus(cgroups: CgroupReader): Promise<number | null> {
+  if (cgroups.hasHierarchy('cpu')) {
+    const names = ['cpu.cfs_quota_us', 'cpu.cfs_period_us']
+    const [quota, period] = (await Promise.all(names.map((name) => cgroups.read('cpu', name)))).map(parseLimit)
     return typeof quota === 'number' && typeof period === 'number' ? quota / period : null
   }
-  const text = await file('', 'cpu.max')
-  const [quota, period] = (text ?? '').trim().split(' ')
+  const [quota, period] = ((await cgroups.read('', 'cpu.max')) ?? '').trim().split(' ')
   if (quota === undefined || period === undefined) return null
   return (parseLimit(quota) ?? Number.NaN) / Number(period)
 }
 
-async function readPids(file: CgroupFile, points: ReadonlyMap<string, string>): Promise<number | null> {
-  return parseLimit(await file(points.has('pids') ? 'pids' : '', 'pids.max'))
+async function readPids(cgroups: CgroupReader): Promise<number | null> {
+  return parseLimit(await cgroups.read(cgroups.hasHierarchy('pids') ? 'pids' : '', 'pids.max'))
 }
-
-/** Null for a file that is not there or not ours to read: the value is then out of reach, and that is what is reported. */
-const read = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
