@@ -17,7 +17,12 @@ export function snapshotHome(root: string, state: State): unknown {
       if (info.isDirectory()) visit(path)
       // The store stamps its records with inodes and times.
       else if (relative === 'store/records') files[path] = 'record'
-      else files[path] = info.isFile() ? createHash('sha256').update(readFileSync(join(root, path))).digest('hex') : 'special'
+      else
+        files[path] = info.isFile()
+          ? createHash('sha256')
+              .update(readFileSync(join(root, path)))
+              .digest('hex')
+          : 'special'
     }
   }
   visit('')

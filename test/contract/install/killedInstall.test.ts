@@ -29,9 +29,15 @@ async function installAndDie(home: string, spec: string, nth: number, when: stri
 }
 
 describe('a daemon that is killed while it installs a new version', () => {
-  test('leaves at every point either the old state or the new one, and nothing besides, once the next one has started', { timeout: 120_000 }, async () => {
+  test('leaves at every point either the old state or the new one, and nothing besides, once the next one has started', {
+    timeout: 120_000,
+  }, async () => {
     const old = await writePackage(join(root, 'old'), { id: 'weather', version: '1.0.0' })
-    const next = await writePackage(join(root, 'next'), { id: 'weather', version: '2.0.0' }, { 'server.mjs': '// two\n', 'lib/a.mjs': '// a\n' })
+    const next = await writePackage(
+      join(root, 'next'),
+      { id: 'weather', version: '2.0.0' },
+      { 'server.mjs': '// two\n', 'lib/a.mjs': '// a\n' },
+    )
     const home = join(root, 'home')
     const states: Record<string, unknown> = {}
     {
