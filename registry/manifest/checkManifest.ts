@@ -21,7 +21,7 @@ export function checkManifest(manifest: UnknownRecord): Issue[] {
 }
 
 /** The entry section that is there; a valid manifest has exactly one. */
-export const commandOf = (manifest: UnknownRecord): unknown =>
+const commandOf = (manifest: UnknownRecord): unknown =>
   recordOf(manifest.mcp).command ?? recordOf(manifest.a2a).command ?? recordOf(manifest.hook).command
 
 function checkTransport(mcp: UnknownRecord): Issue[] {

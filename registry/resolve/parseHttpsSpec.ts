@@ -4,7 +4,7 @@ import { specError } from './specError.ts'
 const digestBytes: Readonly<Record<string, number>> = { sha256: 32, sha384: 48, sha512: 64 }
 
 /** Whether the text is one SRI hash that still counts as safe. */
-export function isIntegrity(text: string): boolean {
+function isIntegrity(text: string): boolean {
   const [, algorithm = '', digest = ''] = /^(sha256|sha384|sha512)-([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
   const bytes = Buffer.from(digest, 'base64')
   return bytes.length === digestBytes[algorithm] && bytes.toString('base64') === digest

@@ -103,6 +103,16 @@ const cases: readonly { readonly rule: RegExp; readonly breaks: readonly [string
   },
   {
     rule: /imports go down/,
+    breaks: ['daemon/home/a.ts', "import { X } from '../api/schemas/daemonFile.ts'"],
+    keeps: ['daemon/home/a.ts', "import type { X } from '../api/schemas/daemonFile.ts'"],
+  },
+  {
+    rule: /only the root knows the drivers/,
+    breaks: ['daemon/doctor/a.ts', "import { x } from '../../sandbox/images/imageBuilder.ts'"],
+    keeps: ['daemon/compose/a.ts', "import { x } from '../../sandbox/images/imageBuilder.ts'"],
+  },
+  {
+    rule: /imports go down/,
     breaks: ['daemon/lifecycle/a.ts', "import type { X } from '../mcp/mcpService.ts'"],
     keeps: ['daemon/mcp/a.ts', "import type { X } from '../lifecycle/packageHost.ts'"],
   },

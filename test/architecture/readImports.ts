@@ -11,7 +11,7 @@ export interface Import {
 }
 
 /** The source with comments, regular expressions, template literals and quoted code blanked, every line where it was. */
-export function blankComments(source: string): string {
+function blankComments(source: string): string {
   const token =
     /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*/g
   return source.replace(token, (found, at: number) => {

@@ -19,15 +19,16 @@ const code = ['daemon', 'registry', 'sandbox', 'cli', 'sdk'] as const
  */
 const daemonLayers: readonly (readonly string[])[] = [
   ['core'],
-  ['config', 'store', 'rpc'],
+  ['config', 'store', 'rpc', 'home', 'log'],
   ['events'],
   ['jobs'],
   ['lifecycle'],
   ['install', 'hooks'],
   ['mcp', 'a2a'],
   ['team'],
+  ['doctor'],
   ['api'],
-  ['createDaemon.ts'],
+  ['compose', 'createDaemon.ts'],
   ['main.ts'],
 ]
 
@@ -40,8 +41,9 @@ function layerOf(path: string): number {
 
 const daemonFolder = (path: string): string => path.split('/')[1] ?? ''
 
-/** Files of daemon/ that know the adapters. */
-const isRoot = (path: string): boolean => inside(path, 'daemon') && path.split('/').length === 2 && path !== 'daemon/main.ts'
+/** The composition root: the files of daemon/ that know the adapters. */
+const isRoot = (path: string): boolean =>
+  inside(path, 'daemon/compose') || (inside(path, 'daemon') && path.split('/').length === 2 && path !== 'daemon/main.ts')
 
 /** A rule that names of npm packages are imported in these folders alone. */
 const confined =
@@ -103,8 +105,13 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
-    sentence: 'of the sandbox, the daemon knows the port; only the root knows the drivers',
-    check: (from, { file }) => inside(from, 'daemon') && !isRoot(from) && inside(file, 'sandbox') && file !== 'sandbox/sandboxDriver.ts',
+    sentence: 'of the sandbox, the daemon knows the port (doctor the types of its parts too); only the root knows the drivers',
+    check: (from, { file, typeOnly }) =>
+      inside(from, 'daemon') &&
+      !isRoot(from) &&
+      !(inside(from, 'daemon/doctor') && typeOnly) &&
+      inside(file, 'sandbox') &&
+      file !== 'sandbox/sandboxDriver.ts',
   },
   {
     sentence: "below install and the hosts, the daemon knows of the registry only its types; config also reads with the manifest's parsers",
