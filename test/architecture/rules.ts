@@ -97,9 +97,10 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     sentence:
-      'inside daemon imports go down: core, then config store rpc, events, jobs, lifecycle, install hooks, mcp a2a, team, api, the root, main',
-    check: (from, { file }) => {
+      "inside daemon imports go down: core, then config store rpc home log, events, jobs, lifecycle, install hooks, mcp a2a, team, doctor, api, the root, main; only the API's schemas, as types, go anywhere",
+    check: (from, { file, typeOnly }) => {
       if (!inside(from, 'daemon') || file === null || !inside(file, 'daemon')) return false
+      if (inside(file, 'daemon/api/schemas') && typeOnly) return false
       if (daemonFolder(from) === daemonFolder(file) || (isRoot(from) && isRoot(file))) return false
       return layerOf(file) >= layerOf(from)
     },
