@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -66,8 +66,9 @@ test('user file over machine file, environment over both; a project file in the 
     writeFileSync(join(home, 'machine'), 'registry=https://machine.test/\nproxy=http://machine:1\nnoproxy=x.test')
     writeFileSync(join(home, '.npmrc'), 'registry=https://user.test\nproxy=http://user:1')
     const env = { HOME: home, npm_config_globalconfig: join(home, 'machine') }
-    process.chdir(home)
-    writeFileSync(join(home, 'project.npmrc'), 'registry=https://project.test')
+    mkdirSync(join(home, 'project'))
+    writeFileSync(join(home, 'project/.npmrc'), 'registry=https://project.test')
+    process.chdir(join(home, 'project'))
     expect(await readNpmConfig(env)).toMatchObject({
       registry: 'https://user.test/',
       network: { proxy: 'http://user:1', noProxy: 'x.test' },
