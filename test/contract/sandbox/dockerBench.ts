@@ -27,7 +27,7 @@ export async function openDockerBench(stdio: 'auto' | 'attach'): Promise<DriverB
   let driver = openDriver()
 
   function openGuard() {
-    return createEgressGuard({ daemonId, pool: '10.213.0.0/16', allowPrivate: [], resolvers: [], log: silentLog })
+    return createEgressGuard({ daemonId, pool: '10.213.0.0/16', allowPrivate: [], resolvers: ['198.51.100.7'], log: silentLog })
   }
   function openDriver(): SandboxDriver {
     const images = createImageBuilder({ directory: home.images, log: silentLog })
@@ -48,7 +48,12 @@ export async function openDockerBench(stdio: 'auto' | 'attach'): Promise<DriverB
     image,
     request,
     tree: 'contract',
+    programs: tree,
     confines: true,
+    async addressOf({ id, name }) {
+      const { NetworkSettings } = await engine.getContainer(id).inspect()
+      return NetworkSettings.Networks[name]?.IPAddress ?? null
+    },
     command: (program, ...args) => ['node', `${program}.mjs`, ...args],
     async nextDaemon() {
       await driver[Symbol.asyncDispose]()
@@ -90,7 +95,7 @@ export async function openDockerBench(stdio: 'auto' | 'attach'): Promise<DriverB
     },
     async [Symbol.asyncDispose]() {
       for (const { Id } of await ours()) await engine.getContainer(Id).remove({ force: true })
-      for (const { name } of (await networks()).map(({ Name: name }) => ({ name }))) await engine.getNetwork(name).remove()
+      for (const { Name } of await networks()) await engine.getNetwork(Name).remove()
       await driver[Symbol.asyncDispose]()
       await egress.reassert()
       await egress.close()

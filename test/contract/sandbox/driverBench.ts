@@ -8,10 +8,10 @@ import type {
 } from '../../../sandbox/sandboxDriver.ts'
 
 /**
- * The programs that the contract is told with; the first lines of `programs/<name>.mjs` say what each does. `count`, `look` and `raise` are about
+ * The programs that the contract is told with; the first lines of `programs/<name>.mjs` say what each does. `count`, `look`, `raise` and `reach` are about
  * real processes, and so are needed of confining drivers only.
  */
-export type ContractProgram = 'echo' | 'exit' | 'raise' | 'eat' | 'deaf' | 'talk' | 'listen' | 'count' | 'look'
+export type ContractProgram = 'echo' | 'exit' | 'raise' | 'eat' | 'deaf' | 'talk' | 'listen' | 'count' | 'look' | 'reach'
 
 /** One driver under the contract, with a home and a daemon's id of its own. Disposing it leaves nothing on the machine. */
 export interface DriverBench extends AsyncDisposable {
@@ -23,6 +23,10 @@ export interface DriverBench extends AsyncDisposable {
   readonly request: ImageRequest
   /** Digest of a tree that holds the programs. */
   readonly tree: string
+  /** The programs' directory, readable by every user. */
+  readonly programs: string
+  /** The address by which another package would call a sandbox, or null where it has none. */
+  addressOf(handle: SandboxHandle): Promise<string | null>
   /** Whether a sandbox is a real process that is really held: false for a driver in memory. */
   readonly confines: boolean
   command(program: ContractProgram, ...args: readonly string[]): string[]

@@ -8,6 +8,7 @@ import type { ContractKit } from './contractKit.ts'
 import { type DriverBench, plainContext, toLaunchSpec } from './driverBench.ts'
 import { endContract } from './endContract.ts'
 import { launchContract } from './launchContract.ts'
+import { networkContract } from './networkContract.ts'
 import { observationContract } from './observationContract.ts'
 import { volumeContract } from './volumeContract.ts'
 
@@ -50,5 +51,6 @@ export function sandboxDriverContract(name: string, open: () => Promise<DriverBe
     buildContract(kit)
     volumeContract(kit)
     confinementContract(kit)
+    networkContract(kit)
   })
 }
