@@ -20,7 +20,7 @@ export function holdLiveness(directory: string): Promise<number> {
 }
 
 export interface LivenessWatch {
-  /** Resolves when nobody holds the pipe any more; at once if nobody does. */
+  /** Resolves when nobody holds the pipe any more; at once if nobody does. Never after `close`. */
   readonly ended: Promise<void>
   close(): void
 }
@@ -36,13 +36,19 @@ export async function watchLiveness(directory: string, isHeld: () => Promise<boo
   const socket = new Socket({ fd: file, readable: true, writable: false })
   // Watching is no reason for this process to go on living.
   socket.unref()
+  let watching = true
   const ended = new Promise<void>((resolve) => {
-    socket.on('error', () => resolve())
-    socket.on('end', () => resolve())
-    socket.on('close', () => resolve())
+    const settle = () => watching && resolve()
+    for (const event of ['error', 'end', 'close']) socket.on(event, settle)
   })
   socket.resume()
-  return { ended, close: () => socket.destroy() }
+  return {
+    ended,
+    close() {
+      watching = false
+      socket.destroy()
+    },
+  }
 }
 
 async function openReader(directory: string): Promise<number | undefined> {

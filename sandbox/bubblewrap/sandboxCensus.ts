@@ -1,5 +1,6 @@
 import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { SandboxExit } from '../../daemon/core/types.ts'
 import { toSandboxExit } from '../docker/containerExit.ts'
@@ -53,6 +54,10 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
   async function readExit(name: string): Promise<SandboxExit> {
     const directory = directoryOf(name)
     let status = await readRecord<StatusRecord>(directory, runFile.status)
+    if (!status) {
+      await untilGone(await readRecord<LiveRecord>(directory, runFile.live))
+      status = await readRecord<StatusRecord>(directory, runFile.status)
+    }
     if (!status) {
       await endSandbox(name, context)
       status = { code: 137, oomKills: 0, at: new Date(deps.clock.now()).toISOString() }
@@ -116,6 +121,7 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     for (const name of names.filter((candidate) => !busy.has(candidate))) {
       const directory = directoryOf(name)
       const record = await readRecord<SandboxRecord>(directory, runFile.record)
+      if (record && record.identity.daemon !== deps.daemonId) continue
       const isStarted = (await readRecord<LiveRecord>(directory, runFile.live)) !== undefined
       if (record?.builder === null && isStarted) continue
       if (record?.builder && (await isAlive(record.builder))) continue
@@ -166,6 +172,14 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     close() {
       for (const { close } of endings.values()) close()
     },
+  }
+}
+
+/** A process lets go of its files a moment before it is gone from the process table. */
+async function untilGone(live: LiveRecord | undefined): Promise<void> {
+  for (let attempt = 0; live && (await isAlive(live.supervisor)); attempt++) {
+    if (attempt === 400) throw new PkgdError('INTERNAL', `The supervisor ${live.supervisor.pid} let go of its sandbox and does not end`)
+    await delay(5)
   }
 }
 
