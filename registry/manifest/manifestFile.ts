@@ -64,7 +64,7 @@ export interface HookSection extends CommandSection {
   readonly on_error?: 'deny' | 'allow'
 }
 
-export interface SandboxSection {
+interface SandboxSection {
   readonly network?: boolean | { readonly allow: readonly string[] }
   readonly filesystem?:
     | boolean
@@ -94,7 +94,7 @@ export interface ConfigSection {
   readonly env?: string
 }
 
-export interface DependenciesSection {
+interface DependenciesSection {
   readonly python?: string
   readonly node?: string
   readonly packages?: readonly string[]
