@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { arch } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { findHostPython, type HostPython } from './hostPython.ts'
-import { type LibraryClosure, listSharedLibraries } from './sharedLibraries.ts'
+import { type LibraryClosure, listSharedLibraries, withPlatformLibraries } from './sharedLibraries.ts'
 
 export type Runtime = 'node' | 'python'
 
@@ -32,7 +32,7 @@ export interface ImageSources {
 }
 
 /** Raised when what is made from the same sources changes. */
-const recipe = 2
+const recipe = 3
 
 const programNames =
   'sh env cat ls cp mv rm ln mkdir rmdir chmod touch sleep id uname date head tail wc sort cut tr tee dirname basename realpath readlink stat test expr true false mktemp nproc printf echo seq grep sed setpriv'.split(
@@ -66,12 +66,9 @@ export async function findImageSources(runtime: Runtime, env: Readonly<Record<st
   const closure: LibraryClosure =
     python === 'debian'
       ? { libraries: new Map(), loaders: [] }
-      : await listSharedLibraries([
-          node.path,
-          ...Object.values(programs),
-          ...modules,
-          ...(python && typeof python === 'object' ? [python.executable] : []),
-        ])
+      : await withPlatformLibraries(
+          await listSharedLibraries([node.path, ...Object.values(programs), ...modules, ...(python === null ? [] : [python.executable])]),
+        )
   const certificates = await findCertificates(env)
   const zoneinfo = (await exists('/usr/share/zoneinfo')) ? '/usr/share/zoneinfo' : null
   const used = [

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { basename } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 /** What a set of dynamic executables and modules needs besides itself: libraries by the name the loader looks for, and the loader's own path. */
 export interface LibraryClosure {
@@ -45,4 +46,24 @@ export async function listSharedLibraries(files: readonly string[]): Promise<Lib
   for (const [name, path] of closure.libraries) libraries.set(name, path)
   for (const loader of closure.loaders) loaders.add(loader)
   return { libraries, loaders: [...loaders] }
+}
+
+/** What compiled wheels and addons link to without carrying it (PEP 600, manylinux), of the libraries that come with a C and C++ runtime. */
+const platformLibraries =
+  'm.so.6 dl.so.2 rt.so.1 pthread.so.0 util.so.1 nsl.so.1 resolv.so.2 crypt.so.1 gcc_s.so.1 stdc++.so.6 atomic.so.1 z.so.1 expat.so.1'
+    .split(' ')
+    .map((name) => `lib${name}`)
+
+/** `closure` with those of the platform's libraries that this host has beside its libc, and with what they need in turn. */
+export async function withPlatformLibraries({ libraries, loaders }: LibraryClosure): Promise<LibraryClosure> {
+  const libc = [...libraries].find(([name]) => name.startsWith('libc.'))?.[1]
+  if (libc === undefined) return { libraries, loaders }
+  const all = new Map(libraries)
+  for (const name of platformLibraries.filter((wanted) => !libraries.has(wanted))) {
+    const path = join(dirname(libc), name)
+    if ((await stat(path).catch(() => undefined)) === undefined) continue
+    all.set(name, path)
+    for (const [needed, from] of (await listSharedLibraries([path])).libraries) if (!all.has(needed)) all.set(needed, from)
+  }
+  return { libraries: all, loaders }
 }
