@@ -24,8 +24,16 @@ export interface FetcherDeps {
 export function createFetcher(deps: FetcherDeps): FetchInto {
   const { remote, limits } = deps
 
-  const extract = (archive: string, integrity: string | null, name: string, directory: string, context: OperationContext) =>
-    extractArchive({ archive, directory, limits, integrity, name, signal: context.signal })
+  const extract = async (
+    archive: string,
+    integrity: string | null,
+    name: string,
+    directory: string,
+    context: OperationContext,
+  ): Promise<Fetched> => {
+    const extracted = await extractArchive({ archive, directory, limits, integrity, name, signal: context.signal })
+    return { integrity: extracted.integrity }
+  }
 
   return async (resolution: Resolution, directory, context): Promise<Fetched> => {
     context.progress({ stage: 'fetch', message: describe(resolution) })

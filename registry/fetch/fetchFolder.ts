@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs'
-import { copyFile, lstat, mkdir, readdir, readlink, symlink } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readlink, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
@@ -68,9 +68,9 @@ export async function fetchFolder(source: string, directory: string, limits: Arc
 }
 
 async function demandFolder(source: string): Promise<void> {
-  const stats = await lstat(source).catch((error: unknown) => {
+  const stats = await stat(source).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
     throw error
   })
-  if (!stats) throw new PkgdError('SOURCE_NOT_FOUND', `There is no folder ${source}`, { hint: 'check the path' })
+  if (!stats?.isDirectory()) throw new PkgdError('SOURCE_NOT_FOUND', `There is no folder ${source}`, { hint: 'check the path' })
 }

@@ -62,7 +62,7 @@ function toGitEnv(env: Env): Record<string, string> {
 }
 
 const absent =
-  /repository .* not found|does not appear to be a git repository|not found|couldn't find remote ref|could not read Username|does not exist/i
+  /repository .* not found|does not appear to be a git repository|not found|couldn't find remote ref|could not read Username|does not exist|not our ref|not a valid object name|not a tree object/i
 
 function toGitError(cause: unknown, name: string): PkgdError {
   const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : ''
