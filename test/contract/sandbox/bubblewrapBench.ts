@@ -11,7 +11,7 @@ import { createBubblewrapDriver } from '../../../sandbox/bubblewrap/bubblewrapDr
 import { createCgroupTree } from '../../../sandbox/bubblewrap/cgroup.ts'
 import { toLinkName } from '../../../sandbox/bubblewrap/packageNetwork.ts'
 import { readProcess } from '../../../sandbox/bubblewrap/processIdentity.ts'
-import { runFile, writeRecord } from '../../../sandbox/bubblewrap/sandboxRecord.ts'
+import { readRecord, runFile, type SandboxRecord, writeRecord } from '../../../sandbox/bubblewrap/sandboxRecord.ts'
 import { createImageBuilder } from '../../../sandbox/images/imageBuilder.ts'
 import { createEgressGuard } from '../../../sandbox/network/egressGuard.ts'
 import type { SandboxDriver } from '../../../sandbox/sandboxDriver.ts'
@@ -33,7 +33,7 @@ export async function openBubblewrapBench(): Promise<DriverBench> {
   let driver = openDriver()
 
   function openGuard() {
-    return createEgressGuard({ daemonId, pool: '10.214.0.0/16', allowPrivate: [], resolvers: [], log: silentLog })
+    return createEgressGuard({ daemonId, pool: '10.214.0.0/16', allowPrivate: [], resolvers: ['198.51.100.7'], log: silentLog })
   }
   function openDriver(): SandboxDriver {
     const images = createImageBuilder({ directory: home.images, log: silentLog })
@@ -57,6 +57,7 @@ export async function openBubblewrapBench(): Promise<DriverBench> {
     image,
     request,
     tree: 'contract',
+    programs: tree,
     confines: true,
     command: (program, ...args) => ['node', `${program}.mjs`, ...args],
     async nextDaemon() {
@@ -92,6 +93,10 @@ export async function openBubblewrapBench(): Promise<DriverBench> {
         processes.flatMap((pid) => [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`]).map((path) => readFile(path, 'utf8')),
       )
       return [...texts, ...lines].join('\n')
+    },
+    async addressOf({ name }) {
+      const record = await readRecord<SandboxRecord>(join(home.run, name), runFile.record)
+      return record?.link?.subnet.address ?? null
     },
     async foreign() {
       const name = `pkgd-${daemonId}-foreign`
