@@ -4,8 +4,8 @@ import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import { packageTargets, toMounts } from '../docker/sandboxMounts.ts'
-import { checkEnforced } from '../docker/sandboxReport.ts'
+import { checkEnforced } from '../confinement/limitReading.ts'
+import { checkMounts, packageTargets } from '../confinement/mountRules.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { LaunchSpec, LimitName, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
 import { boxMountPoint, commandNotFoundExit, parseCommandNotFound } from '../starter/starterCommand.ts'
@@ -90,7 +90,7 @@ async function toRequest(spec: LaunchSpec, name: string, operation: OperationCon
     env: spec.env,
     uid: spec.uid,
     limits: spec.limits,
-    mounts: [...data, ...toMounts(spec.mounts, packageTargets)],
+    mounts: [...data, ...checkMounts(spec.mounts, packageTargets)],
     policy,
     network: spec.network.mode,
     stdio: 'pipes',

@@ -2,8 +2,8 @@ import { lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import { toSandboxExit } from '../docker/containerExit.ts'
-import { buildTargets, toMounts } from '../docker/sandboxMounts.ts'
+import { buildTargets, checkMounts } from '../confinement/mountRules.ts'
+import { toSandboxExit } from '../confinement/sandboxExit.ts'
 import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
 import { commandNotFoundExit, parseCommandNotFound } from '../starter/starterCommand.ts'
 import { startBox } from './boxProcess.ts'
@@ -39,7 +39,7 @@ export async function runBuild(
     const box = await prepareBox(
       {
         ...{ name, identity, image, root, tree: null, command, env, uid, limits, policy, builder },
-        mounts: toMounts(mounts, buildTargets),
+        mounts: checkMounts(mounts, buildTargets),
         network: 'none',
         stdio: 'attach',
         logBytes: 0,

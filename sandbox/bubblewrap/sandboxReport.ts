@@ -1,5 +1,5 @@
 import { arch } from 'node:os'
-import { hasSwap, readKernel, unreadKernel } from '../docker/kernelReading.ts'
+import { hasSwap, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
 import type { LimitName, LimitReading, SandboxReport } from '../sandboxDriver.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
 import type { KnownSandbox } from './sandboxCensus.ts'

@@ -1,7 +1,7 @@
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { SandboxExit } from '../../daemon/core/types.ts'
+import { toSandboxExit } from '../confinement/sandboxExit.ts'
 import type { SandboxInfo, SandboxStatus } from '../sandboxDriver.ts'
-import { toSandboxExit } from './containerExit.ts'
 import { type LabelledSandbox, parseLabels } from './containerLabels.ts'
 import type { ContainerDetails } from './engineApi.ts'
 

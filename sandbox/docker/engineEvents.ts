@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { findCoded } from '../../daemon/core/errors.ts'
 import type { Clock, Logger } from '../../daemon/core/ports.ts'
+import { toSandboxExit } from '../confinement/sandboxExit.ts'
 import type { SandboxEvent, SandboxHandle } from '../sandboxDriver.ts'
-import { toSandboxExit } from './containerExit.ts'
 import type { EngineApi, EngineEvent } from './engineApi.ts'
 
 export interface EventsDeps {

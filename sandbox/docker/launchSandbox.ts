@@ -1,14 +1,15 @@
 import type { Duplex } from 'node:stream'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import { checkEnforced } from '../confinement/limitReading.ts'
+import { checkMounts, packageTargets } from '../confinement/mountRules.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { LaunchSpec, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
 import type { BoxSpec } from './containerSpec.ts'
 import type { DockerContext } from './dockerContext.ts'
 import type { ContainerDetails } from './engineApi.ts'
 import { type StartedContainer, startContainer } from './launchContainer.ts'
-import { packageTargets, toDataMount, toMounts } from './sandboxMounts.ts'
-import { checkEnforced } from './sandboxReport.ts'
+import { toBindMount, toDataMount } from './sandboxMounts.ts'
 import { checkCommandFound, watchStarter } from './starterWatch.ts'
 
 export const allowRefused = 'an allow-list of names and ports is not enforced yet'
@@ -56,7 +57,7 @@ async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerCon
     mounts: [
       { kind: 'bind', source: deps.trees.locate(spec.tree), target: '/app', readOnly: true },
       ...(spec.data ? [toDataMount(spec.data)] : []),
-      ...toMounts(spec.mounts, packageTargets),
+      ...checkMounts(spec.mounts, packageTargets).map(toBindMount),
     ],
     logBytes: spec.logBytes,
   }

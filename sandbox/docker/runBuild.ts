@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import type { MountGrant } from '../../daemon/core/types.ts'
+import { buildTargets, checkMounts } from '../confinement/mountRules.ts'
 import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
 import type { BoxSpec } from './containerSpec.ts'
 import { toExit } from './containerStatus.ts'
@@ -10,7 +11,7 @@ import type { DockerContext } from './dockerContext.ts'
 import type { EngineApi } from './engineApi.ts'
 import { startContainer } from './launchContainer.ts'
 import { readLogFrames } from './logFrames.ts'
-import { buildTargets, toMounts } from './sandboxMounts.ts'
+import { toBindMount } from './sandboxMounts.ts'
 import { checkCommandFound } from './starterWatch.ts'
 
 const keptOutput = 64 * 1024
@@ -50,7 +51,7 @@ function toBox({ identity, limits, image, command, uid, mounts }: BuildSpec, nam
     uid,
     limits,
     unsupported: [],
-    mounts: toMounts(mounts, buildTargets),
+    mounts: checkMounts(mounts, buildTargets).map(toBindMount),
     logBytes,
   }
 }

@@ -1,9 +1,10 @@
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Limits } from '../../daemon/core/types.ts'
+import type { KernelReading } from '../confinement/kernelReading.ts'
+import { limitStep, readLimit } from '../confinement/limitReading.ts'
 import type { LimitName, LimitReading, SandboxReport } from '../sandboxDriver.ts'
 import { parseLabels } from './containerLabels.ts'
 import type { ContainerDetails } from './engineApi.ts'
-import type { KernelReading } from './kernelReading.ts'
 
 export interface ReportInput {
   readonly details: ContainerDetails
@@ -11,10 +12,6 @@ export interface ReportInput {
   /** Whether this host has swap: without any, a limit of memory alone is one of both. */
   readonly swap: boolean
 }
-
-/** The kernel keeps memory in pages and CPU time in whole microseconds of a period. */
-const pageBytes = 65_536
-const cpuStep = 0.001
 
 /** What a sandbox is held to: as asked, as the engine was told, as the kernel has it. */
 export function toSandboxReport({ details, kernel, swap }: ReportInput): SandboxReport {
@@ -44,20 +41,13 @@ function toLimitReadings(
   const memory = kernel.memoryAndSwapBytes ?? kernel.memoryBytes
   return {
     memory: {
-      ...reading(asked.memoryBytes, host.MemorySwap || host.Memory || null, memory, pageBytes),
+      ...readLimit(asked.memoryBytes, host.MemorySwap || host.Memory || null, memory, limitStep.memory),
       ...(bySwap && { enforced: false, note: 'the kernel does not account swap, and this host has some' }),
     },
-    cpu: reading(asked.cpus, host.NanoCpus ? host.NanoCpus / 1e9 : null, kernel.cpus, cpuStep),
-    pids: reading(asked.pids, host.PidsLimit || null, kernel.pids, 0),
-    tmp: reading(asked.tmpBytes, parseTmpfsSize(host.Tmpfs?.['/tmp']), kernel.tmpBytes, pageBytes),
+    cpu: readLimit(asked.cpus, host.NanoCpus ? host.NanoCpus / 1e9 : null, kernel.cpus, limitStep.cpu),
+    pids: readLimit(asked.pids, host.PidsLimit || null, kernel.pids, limitStep.pids),
+    tmp: readLimit(asked.tmpBytes, parseTmpfsSize(host.Tmpfs?.['/tmp']), kernel.tmpBytes, limitStep.tmp),
   }
-}
-
-/** Enforced is what the kernel says; where that is out of reach, what the engine says it was told. */
-function reading(asked: number, engine: number | null, effective: number | null, step: number): LimitReading {
-  const known = effective ?? engine
-  const enforced = known !== null && Math.abs(known - asked) <= step
-  return { asked, engine, effective: effective !== null && Number.isFinite(effective) ? effective : null, enforced }
 }
 
 function parseTmpfsSize(options: string | undefined): number | null {
@@ -67,16 +57,3 @@ function parseTmpfsSize(options: string | undefined): number | null {
 
 const includesOption = (options: unknown, wanted: string): boolean =>
   Array.isArray(options) && options.some((option) => typeof option === 'string' && option.startsWith(wanted))
-
-/** Throws LIMIT_NOT_ENFORCED for the first limit that was not taken and that the operator does not let pass. */
-export function checkEnforced(report: SandboxReport, packageId: string, allowed: readonly LimitName[]): void {
-  for (const [name, { asked, engine, effective, enforced, note }] of Object.entries(report.limits)) {
-    if (enforced || allowed.includes(name as LimitName)) continue
-    const held = effective ?? engine ?? 'no limit'
-    throw new PkgdError(
-      'LIMIT_NOT_ENFORCED',
-      `The ${name} limit of ${packageId} was not taken: asked ${asked}, in force ${held}${note ? ` (${note})` : ''}`,
-      { hint: `let it pass with limits.allow_unenforced: [${name}] in pkgd.yaml, or use an engine that enforces it` },
-    )
-  }
-}
