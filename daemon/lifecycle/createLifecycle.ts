@@ -84,10 +84,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     }
   }
   const settleLater = async (busy: readonly string[]): Promise<void> => {
-    const wait = async (id: string) => {
-      using _held = await lock.acquire(id, closing.signal)
-    }
-    await Promise.allSettled(busy.map(wait))
+    await Promise.all(busy.map(lock.whenFree))
     if (!closing.signal.aborted) await settle(new Set(busy))
   }
   /** Wakes a sleeping package after what it needs; those who ask at once share it, and none of them can cancel it. */

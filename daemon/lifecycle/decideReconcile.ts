@@ -48,12 +48,13 @@ export function decideReconcile(known: readonly SandboxRecord[], present: readon
     if (wish?.busy) continue
     if (!wish || records.get(packageId)?.handle.id !== info.handle.id) verdicts.push({ kind: 'remove', info, why: 'unknown' })
   }
-  const found = new Map(present.map((info) => [info.handle.id, info]))
+  const find = (record: SandboxRecord) =>
+    present.find(({ handle, identity }) => handle.id === record.handle.id && identity.packageId === record.packageId)
   for (const record of known) if (!wished.has(record.packageId)) verdicts.push({ kind: 'drop', id: record.packageId })
   for (const wish of wishes) {
     if (wish.busy) continue
     const record = records.get(wish.id)
-    verdicts.push(...decideOne(wish, record, record && found.get(record.handle.id)))
+    verdicts.push(...decideOne(wish, record, record && find(record)))
   }
   return verdicts
 }

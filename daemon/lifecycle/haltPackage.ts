@@ -12,6 +12,8 @@ export async function haltPackage(supervision: Supervision, to: 'halt' | 'rest',
   if (!run) {
     const left = deps.state.sandboxes.get(id)
     if (left) await removeSandbox(deps, id, left.handle)
+    // A former daemon's sandbox that this one has not taken over.
+    if (canHappen(deps.statuses.get(id).state, 'stop')) moveState(supervision, 'stop', { reason })
     if (canHappen(deps.statuses.get(id).state, to)) moveState(supervision, to, { reason })
     return
   }

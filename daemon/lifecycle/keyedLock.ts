@@ -3,6 +3,8 @@ export interface KeyedLock {
   /** Resolves with the release when it is this one's turn; an abort leaves the queue and rejects with the signal's reason. */
   acquire(key: string, signal?: AbortSignal): Promise<Disposable>
   isHeld(key: string): boolean
+  /** Resolves when nobody holds it or waits for it, without taking it. */
+  whenFree(key: string): Promise<void>
   /** Keys that are held now. */
   held(): string[]
 }
@@ -10,6 +12,7 @@ export interface KeyedLock {
 export function createKeyedLock(): KeyedLock {
   /** Those who wait for a held key, in order; a key that is free has no entry. */
   const queues = new Map<string, (() => void)[]>()
+  const watchers = new Map<string, PromiseWithResolvers<void>>()
 
   const release = (key: string): Disposable => {
     let held = true
@@ -19,7 +22,11 @@ export function createKeyedLock(): KeyedLock {
         held = false
         const next = queues.get(key)?.shift()
         if (next) next()
-        else queues.delete(key)
+        else {
+          queues.delete(key)
+          watchers.get(key)?.resolve()
+          watchers.delete(key)
+        }
       },
     }
   }
@@ -46,6 +53,12 @@ export function createKeyedLock(): KeyedLock {
       })
     },
     isHeld: (key) => queues.has(key),
+    async whenFree(key) {
+      if (!queues.has(key)) return
+      const watcher = watchers.get(key) ?? Promise.withResolvers<void>()
+      watchers.set(key, watcher)
+      await watcher.promise
+    },
     held: () => [...queues.keys()],
   }
 }

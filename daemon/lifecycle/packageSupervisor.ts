@@ -37,7 +37,7 @@ export interface PackageSupervisor {
   stop(): Promise<void>
   /** Runs `body` with the package stopped and no one starting it; then it is as it was before. */
   withStopped<T>(body: () => Promise<T>, signal: AbortSignal): Promise<T>
-  /** Takes over what a former daemon left; false when its sandbox had to be removed instead. */
+  /** Takes over what a former daemon left, if it still stands; false when its sandbox had to be replaced. */
   adopt(known: SandboxRecord, info: SandboxInfo): Promise<boolean>
   /** `needed` did not start: it is not started until that is there. */
   hold(needed: string): void
@@ -159,6 +159,12 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
     async adopt(known, info) {
       using _held = await lock.acquire(id)
       over.signal.throwIfAborted()
+      // Whoever had the lock before may have replaced the sandbox, or wished it away.
+      if (state.sandboxes.get(id)?.handle.id !== known.handle.id) return true
+      if (statuses.get(id).desired === 'stopped') {
+        await haltPackage(supervision, 'halt', 'stopped')
+        return true
+      }
       return adoptRun(supervision, known, info, begin)
     },
     vacate(reason) {

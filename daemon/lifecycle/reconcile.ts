@@ -14,11 +14,18 @@ export interface ReconcileDeps extends LifecycleDeps {
   readonly isBusy: (id: string) => boolean
 }
 
+export interface Reconciled {
+  /** What is to be started, in no order. */
+  readonly due: readonly string[]
+  /** What was left out because something was under way with it: to be looked at again when that is over. */
+  readonly busy: readonly string[]
+}
+
 /**
- * Makes what is and what should be agree: after the daemon's start and after the engine was away. Resolves with the packages to start, in no order.
+ * Makes what is and what should be agree: after the daemon's start and after the engine was away. `only`: for these packages alone.
  * Errors: ENGINE_UNREACHABLE, with nothing done.
  */
-export async function reconcile(deps: ReconcileDeps): Promise<string[]> {
+export async function reconcile(deps: ReconcileDeps, only?: ReadonlySet<string>): Promise<Reconciled> {
   const { driver, state, isBusy } = deps
   const records = state.packages.list()
   const busyBefore = new Set(records.filter(({ id }) => isBusy(id)).map(({ id }) => id))
@@ -34,12 +41,13 @@ export async function reconcile(deps: ReconcileDeps): Promise<string[]> {
       state: at,
       spec: specs.get(record.id) ?? null,
       live: deps.supervisorOf(record.id).live()?.handle.id ?? null,
-      busy: busyBefore.has(record.id) || isBusy(record.id),
+      busy: only?.has(record.id) === false || busyBefore.has(record.id) || isBusy(record.id),
     }
   })
   const verdicts = decideReconcile(state.sandboxes.list(), present, wishes)
   const starts = await Promise.all(verdicts.map((verdict) => carryOut(deps, verdict)))
-  return starts.filter((id) => id !== null)
+  const busy = wishes.filter((wish) => wish.busy && only?.has(wish.id) !== false)
+  return { due: starts.filter((id) => id !== null), busy: busy.map((wish) => wish.id) }
 }
 
 /** What each package's sandbox would be now; one whose values are missing has no entry. */
