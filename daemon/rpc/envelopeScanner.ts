@@ -69,26 +69,56 @@ export function createEnvelopeScanner(): EnvelopeScanner {
     return false
   }
 
+  /** The index of the quote that ends the string, or the chunk's length. What is inside does not matter, so it is not looked at byte by byte. */
+  const skipString = (chunk: Uint8Array, from: number): number => {
+    let start = escaped ? from + 1 : from
+    escaped = false
+    for (;;) {
+      const found = chunk.indexOf(quote, start)
+      const stop = found === -1 ? chunk.length : found
+      let slashes = 0
+      while (stop - slashes > start && chunk[stop - slashes - 1] === backslash) slashes++
+      if (found === -1) {
+        escaped = slashes % 2 === 1
+        return stop
+      }
+      if (slashes % 2 === 0) return found
+      start = found + 1
+    }
+  }
+
+  /** One byte of a string that is captured: a key, or the id. */
+  const stringByte = (byte: number) => {
+    if (escaped) escaped = false
+    else if (byte === backslash) escaped = true
+    else if (byte === quote) inString = false
+    const isKeysEnd = !inString && awaitsKey
+    if (captured !== null && captured.length < maxCaptured && !isKeysEnd) captured.push(byte)
+  }
+
+  const plainByte = (byte: number, at: number) => {
+    if (byte === quote) {
+      inString = true
+      if (depth === 1 && awaitsKey) {
+        captured = []
+        return
+      }
+    } else if (structure(byte, at)) return
+    if (captured !== null && depth === 1 && !awaitsKey && captured.length < maxCaptured) captured.push(byte)
+  }
+
   return {
     push(chunk) {
-      for (const byte of chunk) {
-        const at = offset++
-        if (inString) {
-          if (escaped) escaped = false
-          else if (byte === backslash) escaped = true
-          else if (byte === quote) {
-            inString = false
-            if (depth === 1 && awaitsKey) continue
-          }
-        } else if (byte === quote) {
-          inString = true
-          if (depth === 1 && awaitsKey) {
-            captured = []
-            continue
-          }
-        } else if (structure(byte, at)) continue
-        if (captured !== null && depth === 1 && captured.length < maxCaptured && (inString || !awaitsKey)) captured.push(byte)
+      for (let index = 0; index < chunk.length; index++) {
+        const byte = chunk[index] ?? 0
+        if (!inString) plainByte(byte, offset + index)
+        else if (captured !== null && depth === 1) stringByte(byte)
+        else {
+          index = skipString(chunk, index)
+          if (index < chunk.length) inString = false
+        }
       }
+      offset += chunk.length
     },
     get envelope() {
       return envelope
