@@ -7,7 +7,7 @@ export interface Outbox {
   readonly waiting: number
 }
 
-export interface OutgoingLine {
+interface OutgoingLine {
   /** True when it had not been sent: then it never is. */
   withdraw(): boolean
 }

@@ -20,7 +20,7 @@ export interface RpcRequest {
   readonly params?: Record<string, unknown>
 }
 
-export interface RpcNotification {
+interface RpcNotification {
   readonly jsonrpc: '2.0'
   readonly method: string
   readonly params?: Record<string, unknown>
@@ -32,7 +32,7 @@ export interface RpcResult {
   readonly result: Record<string, unknown>
 }
 
-export interface RpcFailed {
+interface RpcFailed {
   readonly jsonrpc: '2.0'
   readonly id?: RpcId | null
   readonly error: RpcError

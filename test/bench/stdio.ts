@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { createDockerRig } from '../contract/stdio/rigs.ts'
+import { createSandboxRig } from '../contract/stdio/rigs.ts'
 import { missing } from '../provision/requirements.ts'
-import { printComparison, type Row } from './measure/figures.ts'
+import { median, printComparison, type Row } from './measure/figures.ts'
 
 export const title = 'stdio into a container that echoes 100-byte lines: named pipes against a bare child and engine attach'
 
-const rounds = 7
-const tripsInRound = 2_000
+const rounds = 201
+const tripsInRound = 100
 const line = `${'x'.repeat(99)}\n`
 
 interface Side {
@@ -17,17 +17,20 @@ interface Side {
   readonly read: Readable
 }
 
-/** Milliseconds a round trip, over that many of them, one after the other. */
+/** The median of that many round trips, one after the other, in milliseconds: a trip during which the machine did something else does not count for more. */
 async function measure({ write, read }: Side, trips: number): Promise<number> {
-  const begun = performance.now()
+  const times: number[] = []
   await new Promise<void>((resolve) => {
-    let left = trips
     let received = 0
+    let sentAt = performance.now()
     const onData = (chunk: Buffer) => {
       received += chunk.length
       if (received < line.length) return
       received -= line.length
-      if (--left > 0) write.write(line)
+      const now = performance.now()
+      times.push(now - sentAt)
+      sentAt = now
+      if (times.length < trips) write.write(line)
       else {
         read.off('data', onData)
         resolve()
@@ -36,7 +39,7 @@ async function measure({ write, read }: Side, trips: number): Promise<number> {
     read.on('data', onData)
     write.write(line)
   })
-  return (performance.now() - begun) / trips
+  return median(times)
 }
 
 export async function run(): Promise<void> {
@@ -45,8 +48,8 @@ export async function run(): Promise<void> {
     console.log(`  skipped: ${reason}`)
     return
   }
-  await using pipesRig = await createDockerRig('auto')
-  await using attachRig = await createDockerRig('attach')
+  await using pipesRig = await createSandboxRig('docker pipes')
+  await using attachRig = await createSandboxRig('docker attach')
   await using piped = await pipesRig.start('echo')
   await using attached = await attachRig.start('echo')
   const program = join(import.meta.dirname, '../fixtures/programs/stdioProgram.mjs')
