@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { type BoxPlan, toBwrapOptions, toInnerCommand } from '../../../../sandbox/bubblewrap/bwrapArguments.ts'
+
+const plan = (changes: Partial<BoxPlan> = {}): BoxPlan => ({
+  root: '/images/node',
+  layout: { directories: ['etc', 'usr'], links: [{ name: 'bin', target: 'usr/bin' }] },
+  tree: '/store/tree',
+  box: '/run/box',
+  mounts: [],
+  tmpBytes: 4096,
+  resolvConf: null,
+  isolateNetwork: true,
+  asRoot: true,
+  uid: 200001,
+  env: { PATH: '/usr/bin' },
+  ...changes,
+})
+const text = (changes: Partial<BoxPlan> = {}) => toBwrapOptions(plan(changes)).join(' ')
+
+describe('toBwrapOptions', () => {
+  it('unshares everything, and the network where none is prepared', () => {
+    for (const option of [
+      '--unshare-ipc',
+      '--unshare-pid',
+      '--unshare-uts',
+      '--unshare-net',
+      '--die-with-parent',
+      '--new-session',
+      '--clearenv',
+    ]) {
+      expect(text()).toContain(option)
+    }
+    expect(text({ isolateNetwork: false })).not.toContain('--unshare-net')
+  })
+
+  it('lays the image, the tree and the box read-only, and closes the root after every mount', () => {
+    const options = text({ mounts: [{ source: '/home/me/docs', target: '/docs', readOnly: false }] })
+    expect(options).toContain('--ro-bind /images/node/usr /usr')
+    expect(options).toContain('--symlink usr/bin /bin')
+    expect(options).toContain('--ro-bind /store/tree /app')
+    expect(options).toContain('--ro-bind /run/box /run/pkgd')
+    expect(options).toContain('--bind /home/me/docs /docs --remount-ro /')
+  })
+
+  it('binds read-only what was granted so', () => {
+    expect(text({ mounts: [{ source: '/a', target: '/b', readOnly: true }] })).toContain('--ro-bind /a /b')
+  })
+
+  it('makes the places above a mount readable by everyone, outside the image', () => {
+    const options = text({
+      mounts: [
+        { source: '/a', target: '/srv/one/two', readOnly: true },
+        { source: '/c', target: '/etc/conf', readOnly: true },
+      ],
+    })
+    expect(options).toContain('--perms 0755 --dir /srv --perms 0755 --dir /srv/one')
+    expect(options).not.toContain('--dir /etc')
+  })
+
+  it('bounds /tmp, and is sticky', () => {
+    expect(text()).toContain('--size 4096 --perms 1777 --tmpfs /tmp')
+  })
+
+  it('names the resolver where there is one', () => {
+    expect(text({ resolvConf: '/run/resolv.conf' })).toContain('--ro-bind /run/resolv.conf /etc/resolv.conf')
+    expect(text()).not.toContain('resolv.conf')
+  })
+
+  it('drops every capability but the three that take on the user; without root all of them', () => {
+    const added = (options: readonly string[]) => options.filter((_, index) => options[index - 1] === '--cap-add')
+    expect(added(toBwrapOptions(plan()))).toEqual(['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'])
+    expect(added(toBwrapOptions(plan({ asRoot: false })))).toEqual([])
+    expect(text({ asRoot: false })).toContain('--unshare-user --uid 200001 --gid 200001')
+  })
+
+  it('works in /app, and a build in /tmp', () => {
+    expect(text()).toContain('--chdir /app')
+    expect(text({ tree: null })).toContain('--chdir /tmp')
+    expect(text({ tree: null })).not.toContain('/app')
+  })
+})
+
+describe('toInnerCommand', () => {
+  it('takes on the user for good before anything of the package runs', () => {
+    expect(toInnerCommand(['/bin/sh', '/run/pkgd/starter', 'node'], 200001, true).join(' ')).toBe(
+      'setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all /bin/sh -c exec 4>&-; exec "$0" "$@" /bin/sh /run/pkgd/starter node',
+    )
+    expect(toInnerCommand(['node'], 200001, false)).toEqual(['/bin/sh', '-c', 'exec 4>&-; exec "$0" "$@"', 'node'])
+  })
+})
