@@ -39,13 +39,17 @@ export function unsolvableError(id: string, wants: readonly Want[], versions: re
     'DEPENDENCY_UNSOLVABLE',
     `No version of ${id} satisfies everyone who needs it: ${who.join('; ')}; there are ${listVersions(versions)}`,
     {
-      hint: standing ? `upgrade or uninstall ${standing.id} first` : `install versions of ${listNames(wants)} that agree on ${id}`,
+      hint: standing ? `upgrade or uninstall ${standing.id} first` : hintFor(id, wants),
       issues,
     },
   )
 }
 
-const listNames = (wants: readonly Want[]): string => [...new Set(wants.map((want) => want.id))].join(' and ') || 'its dependents'
+function hintFor(id: string, wants: readonly Want[]): string {
+  const names = [...new Set(wants.map((want) => want.id))]
+  if (names.length > 1) return `install versions of ${names.join(' and ')} that agree on ${id}`
+  return `add a registry that has ${id} in that range, or change the range in ${names[0] ?? 'its dependent'}`
+}
 
 /** DEPENDENCY_CYCLE, with the whole way round. */
 export const cycleError = (path: readonly string[]): PkgdError =>

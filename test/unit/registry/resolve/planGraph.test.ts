@@ -119,6 +119,14 @@ describe('planGraph', () => {
     })
   })
 
+  it('says what to do where one alone wants what there is not', async () => {
+    const candidates = registry(candidate('a', '1.0.0'))
+    await expect(planGraph({ root: candidate('app', '1.0.0', { a: '^2' }), installed: [], candidates })).rejects.toMatchObject({
+      message: 'No version of a satisfies everyone who needs it: app@1.0.0 wants ^2; there are 1.0.0',
+      hint: 'add a registry that has a in that range, or change the range in app',
+    })
+  })
+
   it('says that no registry has it', async () => {
     await expect(
       planGraph({ root: candidate('app', '1.0.0', { gone: '^1' }), installed: [], candidates: registry() }),
