@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Dockerode from 'dockerode'
 import { locateHome } from '../../../daemon/core/home.ts'
 import { systemClock } from '../../../daemon/core/ports.ts'
+import type { DockerDriverDeps } from '../../../sandbox/docker/dockerContext.ts'
 import { createDockerDriver } from '../../../sandbox/docker/dockerDriver.ts'
 import { createImageBuilder } from '../../../sandbox/images/imageBuilder.ts'
 import { createEgressGuard } from '../../../sandbox/network/egressGuard.ts'
@@ -13,7 +14,10 @@ import { type DriverBench, plainContext } from './driverBench.ts'
 import { silentLog } from './silentLog.ts'
 
 /** The docker driver on the engine of this machine, with the data plane that is named. */
-export async function openDockerBench(stdio: 'auto' | 'attach'): Promise<DriverBench> {
+export async function openDockerBench(
+  stdio: 'auto' | 'attach',
+  changes: Pick<Partial<DockerDriverDeps>, 'env' | 'imageReferences'> = {},
+): Promise<DriverBench> {
   const root = await mkdtemp(join(tmpdir(), 'pkgd-contract-'))
   const daemonId = randomBytes(4).toString('hex')
   const home = locateHome({ PKGD_HOME: join(root, 'home') })
@@ -32,7 +36,18 @@ export async function openDockerBench(stdio: 'auto' | 'attach'): Promise<DriverB
   function openDriver(): SandboxDriver {
     const images = createImageBuilder({ directory: home.images, log: silentLog })
     const trees = { locate: () => tree }
-    return createDockerDriver({ home, daemonId, trees, images, imageReferences: {}, egress, log: silentLog, clock: systemClock, stdio })
+    return createDockerDriver({
+      home,
+      daemonId,
+      trees,
+      images,
+      imageReferences: {},
+      egress,
+      log: silentLog,
+      clock: systemClock,
+      stdio,
+      ...changes,
+    })
   }
   const ours = async () => engine.listContainers({ all: true, filters: { label: [label] } })
   const networks = async () => engine.listNetworks({ filters: { label: [label] } })
