@@ -2,7 +2,6 @@ import type { Clock } from '../daemon/core/ports.ts'
 import { createFetcher } from './fetch/createFetcher.ts'
 import { createRemote, type Remote } from './fetch/createRemote.ts'
 import type { FetchInto } from './fetch/fetcher.ts'
-import { type NpmConfig, toNpmOptions } from './fetch/npm/npmConfig.ts'
 import { createPypiIndex, type PipSources } from './fetch/pypi/pypiIndex.ts'
 import { createResolver } from './resolve/createResolver.ts'
 import type { RegistrySource } from './resolve/registrySource.ts'
@@ -34,9 +33,6 @@ export interface Registry {
   readonly search: Search
   /** The way out, with its caches. */
   readonly remote: Remote
-  readNpmConfig(): Promise<NpmConfig>
-  /** The user's npm configuration as npm's own libraries take it. It may hold tokens. */
-  readNpmOptions(): Promise<Record<string, unknown>>
 }
 
 export function createRegistry(deps: RegistryDeps): Registry {
@@ -50,7 +46,5 @@ export function createRegistry(deps: RegistryDeps): Registry {
     resolver: createResolver(resolverDeps),
     search: createSearch(resolverDeps),
     remote,
-    readNpmConfig: remote.readNpmConfig,
-    readNpmOptions: async () => toNpmOptions(await remote.readNpmConfig()),
   }
 }

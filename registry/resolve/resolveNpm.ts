@@ -33,7 +33,7 @@ async function fromWhole(npm: NpmRegistry, name: string, picked: PublishedVersio
 }
 
 /** A published version as a candidate: with a manifest of ours its files are the package, without it becomes a generated project that depends on it. */
-export function toNpmCandidate(name: string, published: PublishedVersion): Candidate {
+function toNpmCandidate(name: string, published: PublishedVersion): Candidate {
   const { version, tarball, integrity, packageJson } = published
   const resolution = { kind: 'npm', name, version, tarball, integrity } as const
   if (packageJson.pkgd === undefined) {

@@ -10,7 +10,7 @@ import type { Candidate, SearchResult } from '../resolve/resolution.ts'
 import { toSpec } from '../resolve/toSpec.ts'
 import { rankResults } from './rankResults.ts'
 
-export interface SearchAnswer {
+interface SearchAnswer {
   /** Best first; the same question on the same registries has the same answer. */
   readonly results: readonly SearchResult[]
   /** Registries that could not be searched, or only in part. */

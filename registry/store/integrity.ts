@@ -45,11 +45,6 @@ export function createIntegrityCheck(expected: string | null, name: string): Int
   }
 }
 
-/** Whether a text is SRI that can be checked. */
-export function isIntegrity(text: string): boolean {
-  return readHashes(text).length > 0
-}
-
 function parseIntegrity(text: string, name: string): Expected {
   const hashes = readHashes(text)
   const algorithm = strengths.findLast((strength) => hashes.some((found) => found.algorithm === strength))

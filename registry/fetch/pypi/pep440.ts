@@ -101,6 +101,8 @@ function parseClause(text: string): Clause | undefined {
   if (wildcard && operator !== '==' && operator !== '!=') return undefined
   const version = parsePythonVersion(wildcard ? operand.slice(0, -2) : operand)
   if (!version || (operator === '~=' && version.release.length < 2)) return undefined
+  // Only equality may name a local version.
+  if (version.local.length > 0 && !['==', '!=', '==='].includes(operator)) return undefined
   return { operator, operand, version, wildcard }
 }
 

@@ -1,3 +1,4 @@
+import { PkgdError } from '../../../daemon/core/errors.ts'
 import {
   comparePythonVersions,
   isPythonPrerelease,
@@ -10,7 +11,7 @@ import {
 import type { IndexFile } from './pypiIndex.ts'
 import { normalizeProjectName, type PythonTarget, parseWheelName, rankWheel } from './wheel.ts'
 
-export interface PickedWheel extends IndexFile {
+interface PickedWheel extends IndexFile {
   readonly version: string
   readonly integrity: string
 }
@@ -25,10 +26,13 @@ export interface WheelChoice {
 
 /**
  * The wheel to take for a range: of the newest version that satisfies it, is not yanked (unless named exactly), fits the Python and is no pre-release
- * (unless the range names one, or there is nothing else); of its wheels the purest.
+ * (unless the range names one, or there is nothing else); of its wheels the purest. Throws SPEC_INVALID.
  */
 export function pickWheel(name: string, files: readonly IndexFile[], range: string, target: PythonTarget): WheelChoice {
-  const clauses = parseSpecifiers(range) ?? []
+  const clauses = parseSpecifiers(range)
+  if (!clauses) {
+    throw new PkgdError('SPEC_INVALID', `"${range}" is not a version range of Python packages`, { hint: 'write it as >=1.2 or ==1.2.3' })
+  }
   const exact = clauses.some(({ operator, wildcard }) => operator === '===' || (operator === '==' && !wildcard))
   const wheels = files.flatMap((file) => toOffer(name, file, target))
   const known = uniqueVersions([...wheels.map(({ version }) => version), ...sourceVersions(name, files)])

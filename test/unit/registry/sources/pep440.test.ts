@@ -103,7 +103,7 @@ test.each<[string, string, boolean]>([
   expect(satisfiesSpecifiers(version(text), parseSpecifiers(specifiers) ?? [])).toBe(expected)
 })
 
-test.each(['1.0', '=>1', '~=1', '>=1.*', '==a', '>=', '^1.0'])('"%s" is no specifier', (text) => {
+test.each(['1.0', '=>1', '~=1', '>=1.*', '==a', '>=', '>=1.0+local', '^1.0'])('"%s" is no specifier', (text) => {
   expect(parseSpecifiers(text)).toBeUndefined()
 })
 
