@@ -1,11 +1,15 @@
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { PkgdError } from '../../../daemon/core/errors.ts'
 import { isCertificateError, readTrust } from './readTrust.ts'
 import { toUnreachable } from './toUnreachable.ts'
+
+// Not imported: an ES import of node:http also loads what its WebSocket export stands for, 12 MB that are never used.
+const http = process.getBuiltinModule('node:http')
+const https = process.getBuiltinModule('node:https')
 
 export interface HttpRequest {
   readonly url: string
@@ -54,7 +58,7 @@ export function createHttpClient(options: {
   const proxyEnv = toProxyEnv(env, network)
   const plain = new http.Agent({ keepAlive: true, proxyEnv })
   let trust = readTrust(env, network)
-  let secure: https.Agent | undefined
+  let secure: Agent | undefined
 
   const secureAgent = async () => {
     secure ??= new https.Agent({
