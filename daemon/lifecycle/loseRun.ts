@@ -28,7 +28,10 @@ export function loseRun(supervision: Supervision, run: Run, end: RunEnd, restart
 async function clearAway({ id, deps, over }: Supervision, run: Run, end: RunEnd): Promise<void> {
   using _held = await deps.lock.acquire(id)
   if (over.signal.aborted) return
-  if (end.kind === 'unhealthy') return stopPackage(deps, run, run.over.signal.reason)
+  if (end.kind === 'unhealthy') {
+    await stopPackage(deps, run, run.over.signal.reason)
+    return
+  }
   if (end.kind === 'exited') await deps.lastWords.capture(id, run.handle)
   await removeSandbox(deps, id, run.handle)
 }

@@ -112,7 +112,10 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
       if (cause !== 'user' && statuses.get(id).desired === 'stopped') return
       if (supervision.run) {
         if (cause === 'user') statuses.desire(id, 'running')
-        if (!supervision.run.silent) return statuses.get(id).state === 'frozen' ? driver.thaw(supervision.run.handle) : undefined
+        if (!supervision.run.silent) {
+          if (statuses.get(id).state === 'frozen') await driver.thaw(supervision.run.handle)
+          return
+        }
         await haltPackage(supervision, isOnDemand(record) ? 'rest' : 'halt', 'replaced')
       }
       if (!canHappen(statuses.get(id).state, 'start'))
@@ -159,13 +162,13 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
     async adopt(known, info) {
       using _held = await lock.acquire(id)
       over.signal.throwIfAborted()
-      // Whoever had the lock before may have replaced the sandbox, or wished it away.
-      if (state.sandboxes.get(id)?.handle.id !== known.handle.id) return true
+      // Whoever had the lock before may have taken it over, replaced the sandbox, or wished it away.
+      if (supervision.run?.silent === false || state.sandboxes.get(id)?.handle.id !== known.handle.id) return true
       if (statuses.get(id).desired === 'stopped') {
         await haltPackage(supervision, 'halt', 'stopped')
         return true
       }
-      return adoptRun(supervision, known, info, begin)
+      return await adoptRun(supervision, known, info, begin)
     },
     vacate(reason) {
       const status = statuses.get(id)
