@@ -1,7 +1,7 @@
 import type { Logger } from '../core/ports.ts'
 import type { CatalogBook } from './catalogBook.ts'
 import { type CatalogPart, catalogParts, listPart } from './listCatalog.ts'
-import type { McpConnection } from './mcpConnection.ts'
+import type { ListedConnection } from './mcpConnection.ts'
 
 export interface ListFollower {
   /** Lists all parts anew; resolves when each has been listed or has failed, which is logged. */
@@ -13,7 +13,7 @@ export interface ListFollower {
 }
 
 export interface FollowListsOptions {
-  readonly connection: McpConnection
+  readonly connection: ListedConnection
   readonly book: CatalogBook
   readonly timeoutMs: () => number
   readonly log: Logger

@@ -50,8 +50,7 @@ async function initialize(options: HandshakeOptions): Promise<McpSession> {
       },
     )
   }
-  peer.notify('notifications/initialized')
-  return {
+  const session: McpSession = {
     era: 'legacy',
     version,
     capabilities: toCapabilities(result.capabilities, name),
@@ -60,6 +59,8 @@ async function initialize(options: HandshakeOptions): Promise<McpSession> {
     subscriptions: [],
     listenId: null,
   }
+  peer.notify('notifications/initialized')
+  return session
 }
 
 /** One attempt with the newest revision; a server that names others instead of negotiating is asked again with the newest of those. */

@@ -4,7 +4,7 @@ import { isObject } from '../rpc/parseMessage.ts'
 import type { RequestOptions } from '../rpc/rpc.ts'
 import { findRpcError, rpcCodes } from '../rpc/rpcFailure.ts'
 import type { CatalogLists } from './catalog.ts'
-import type { McpConnection } from './mcpConnection.ts'
+import type { ListedConnection } from './mcpConnection.ts'
 
 /** What a server may change together: resources and their templates are announced as one. */
 export type CatalogPart = 'tools' | 'resources' | 'prompts'
@@ -15,7 +15,7 @@ export const catalogParts: readonly CatalogPart[] = ['tools', 'resources', 'prom
 const maxPages = 1_000
 
 /** Lists one part of what a server offers, all pages; empty when it does not declare it. Errors: PROTOCOL_ERROR for a list of another form, and the peer's. */
-export async function listPart(connection: McpConnection, part: CatalogPart, options: RequestOptions): Promise<Partial<CatalogLists>> {
+export async function listPart(connection: ListedConnection, part: CatalogPart, options: RequestOptions): Promise<Partial<CatalogLists>> {
   const declared: ServerCapabilities = connection.session.capabilities
   const list = <T>(method: string, key: keyof CatalogLists, isEntry: (value: unknown) => value is T) =>
     declared[part] === undefined ? Promise.resolve([]) : listAll({ connection, method, key, isEntry, options })
@@ -35,7 +35,7 @@ export async function listPart(connection: McpConnection, part: CatalogPart, opt
 }
 
 interface ListAll<T> {
-  readonly connection: McpConnection
+  readonly connection: ListedConnection
   readonly method: string
   readonly key: keyof CatalogLists
   readonly isEntry: (value: unknown) => value is T

@@ -16,7 +16,12 @@ export interface McpConnection {
   readonly underWay: number
 }
 
-export interface McpConnectionOptions {
+/** What listing needs of a connection. */
+export interface ListedConnection extends Pick<McpConnection, 'session' | 'request'> {
+  readonly record: Pick<PackageRecord, 'id' | 'tree'>
+}
+
+interface McpConnectionOptions {
   readonly record: PackageRecord
   readonly peer: RpcPeer
   readonly session: McpSession
