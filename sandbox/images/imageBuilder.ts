@@ -6,7 +6,7 @@ import { create } from 'tar'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
 import { buildRoot } from './buildRoot.ts'
-import { areUnchanged, findImageSources, type ImageSources, type Runtime, toImageKey } from './imageSources.ts'
+import { areUnchanged, findImageSources, type ImageSources, imageRecipe, type Runtime, toImageKey } from './imageSources.ts'
 
 /** What an image is, known before it is built. */
 export interface ImageDescription {
@@ -66,7 +66,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
 
   const memory = (runtime: Runtime) => join(directory, `${runtime}.sources.json`)
 
-  /** What a former daemon found; only if it would have looked in the same places. */
+  /** What a former daemon found; only if it would have looked in the same places in the same way. */
   async function recall(runtime: Runtime): Promise<ImageSources | undefined> {
     const text = await readFile(memory(runtime), 'utf8').catch(() => undefined)
     if (text === undefined) return undefined
@@ -86,7 +86,14 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
     await rename(temporary, memory(sources.runtime))
   }
 
-  const places = () => [process.execPath, process.version, env.PATH ?? '', env.SSL_CERT_FILE ?? '', env.NODE_EXTRA_CA_CERTS ?? '']
+  const places = () => [
+    imageRecipe,
+    process.execPath,
+    process.version,
+    env.PATH ?? '',
+    env.SSL_CERT_FILE ?? '',
+    env.NODE_EXTRA_CA_CERTS ?? '',
+  ]
 
   async function describe(runtime: Runtime): Promise<ImageDescription> {
     return toDescription(await sourcesOf(runtime))

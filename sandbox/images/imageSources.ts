@@ -32,7 +32,7 @@ export interface ImageSources {
 }
 
 /** Raised when what is made from the same sources changes. */
-const recipe = 3
+export const imageRecipe = 3
 
 const programNames =
   'sh env cat ls cp mv rm ln mkdir rmdir chmod touch sleep id uname date head tail wc sort cut tr tee dirname basename realpath readlink stat test expr true false mktemp nproc printf echo seq grep sed setpriv'.split(
@@ -53,7 +53,13 @@ const bundles = [
 /** The key of an image: equal sources make equal images. */
 export function toImageKey(sources: ImageSources): string {
   const python = typeof sources.python === 'object' && sources.python ? { ...sources.python } : sources.python
-  const made = { recipe, arch: arch(), ...sources, python, files: [...sources.files].sort((a, b) => (a.path < b.path ? -1 : 1)) }
+  const made = {
+    recipe: imageRecipe,
+    arch: arch(),
+    ...sources,
+    python,
+    files: [...sources.files].sort((a, b) => (a.path < b.path ? -1 : 1)),
+  }
   return createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16)
 }
 
