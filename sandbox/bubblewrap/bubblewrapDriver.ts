@@ -2,6 +2,7 @@ import { arch } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { PkgdError } from '../../daemon/core/errors.ts'
+import { readKernelUsage } from '../confinement/kernelUsage.ts'
 import { dialPort, dialSocket } from '../dial/dialSandbox.ts'
 import type { DriverCapabilities, SandboxDriver, SandboxHandle, StdioChannel } from '../sandboxDriver.ts'
 import { openNamedPipes } from '../stdio/namedPipes.ts'
@@ -14,7 +15,6 @@ import { createRuntimeRoots } from './runtimeRoots.ts'
 import { createSandboxCensus } from './sandboxCensus.ts'
 import { runFile } from './sandboxRecord.ts'
 import { readSandboxReport } from './sandboxReport.ts'
-import { readUsage } from './sandboxUsage.ts'
 import { pickFilterArchitecture } from './seccompFilter.ts'
 import { killSandbox, stopSandbox } from './stopSandbox.ts'
 
@@ -78,7 +78,10 @@ export function createBubblewrapDriver(deps: BubblewrapDriverDeps): SandboxDrive
     inspect: async (handle) => readSandboxReport(await census.find(handle), context),
     async stats(handle) {
       const { record, live } = await census.findRunning(handle)
-      return readUsage(await cgroups.open(handle.name), live.box?.init.pid ?? null, record.limits.memoryBytes)
+      const { memory } = await cgroups.unenforced()
+      // Without cgroups of its own nothing counts what it uses: the kernel's figures would be the daemon's.
+      const usage = live.box && memory === undefined ? await readKernelUsage(live.box.init.pid) : null
+      return usage ?? { ...noUsage, memoryLimitBytes: record.limits.memoryBytes }
     },
     async *logs(handle, query) {
       const { exit } = await census.find(handle)
@@ -114,6 +117,8 @@ export function createBubblewrapDriver(deps: BubblewrapDriverDeps): SandboxDrive
     },
   }
 }
+
+const noUsage = { memoryBytes: 0, cpuSeconds: 0, pids: 0, networkRxBytes: 0, networkTxBytes: 0 }
 
 async function readCapabilities({ deps, cgroups, asRoot }: BubblewrapContext): Promise<DriverCapabilities> {
   const version = await readVersion()

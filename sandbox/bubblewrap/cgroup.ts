@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { Limits } from '../../daemon/core/types.ts'
 import type { LimitName } from '../sandboxDriver.ts'
-import { type GaugeName, gauges, parseFlatKeyed, toLimitWrites } from './cgroupFiles.ts'
+import { oomCounters, parseFlatKeyed, toLimitWrites } from './cgroupFiles.ts'
 import { type Controller, controllerOf, findHierarchies, findUnifiedRoot, type Hierarchies } from './cgroupHierarchies.ts'
 
 /** The cgroups of one sandbox, one directory a hierarchy. They are its handle: what is in them is the sandbox. */
@@ -14,8 +14,6 @@ export interface Cgroup {
   readonly entrances: readonly string[]
   /** Host process ids of everything inside. */
   members(): Promise<number[]>
-  /** Null where the controller is not there or the sandbox is gone. */
-  gauge(name: GaugeName): Promise<number | null>
   /** Where the kernel counts what it killed for the memory limit; null where nothing limits it. */
   readonly oomCounter: { readonly file: string; readonly key: string } | null
   readonly freezable: boolean
@@ -150,7 +148,7 @@ async function setLimits(found: Hierarchies, path: string, limits: Limits): Prom
 
 function openCgroup(found: Hierarchies, path: string): Cgroup {
   const directories = directoriesOf(found, path)
-  const freezer = found.freezer
+  const { freezer, memory } = found
   const freezerFile = freezer && join(freezer.directory, path, freezer.version === 1 ? 'freezer.state' : 'cgroup.freeze')
 
   const members = async () => {
@@ -174,21 +172,7 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
   return {
     entrances: directories.map((directory) => join(directory, 'cgroup.procs')),
     members,
-    async gauge(name) {
-      const version = found[gauges[1][name].controller]?.version ?? 2
-      const gauge: (typeof gauges)[1 | 2][GaugeName] & { key?: string; scale?: number } = gauges[version][name]
-      const hierarchy = found[gauge.controller]
-      const text = hierarchy ? await readOrNull(join(hierarchy.directory, path, gauge.file)) : null
-      if (text === null) return null
-      const value = gauge.key === undefined ? Number(text.trim()) : (parseFlatKeyed(text).get(gauge.key) ?? 0)
-      return value * (gauge.scale ?? 1)
-    },
-    oomCounter: found.memory
-      ? {
-          file: join(found.memory.directory, path, gauges[found.memory.version].oomKills.file),
-          key: gauges[found.memory.version].oomKills.key,
-        }
-      : null,
+    oomCounter: memory ? { ...oomCounters[memory.version], file: join(memory.directory, path, oomCounters[memory.version].file) } : null,
     freezable: freezer !== undefined,
     isFrozen,
     async freeze() {

@@ -3,7 +3,7 @@ import { hasCode } from '../../daemon/core/errors.ts'
 import { parseFlatKeyed } from './cgroupFiles.ts'
 
 /** A counter of a cgroup's `key value` file; 0 when the file is gone. */
-export async function readCounter(file: string, key: string): Promise<number> {
+export async function readCounter({ file, key }: { readonly file: string; readonly key: string }): Promise<number> {
   try {
     return parseFlatKeyed(await readFile(file, 'utf8')).get(key) ?? 0
   } catch (error) {

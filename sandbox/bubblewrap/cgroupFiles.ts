@@ -1,6 +1,5 @@
 import type { Limits } from '../../daemon/core/types.ts'
 import type { LimitName } from '../sandboxDriver.ts'
-import type { Controller } from './cgroupHierarchies.ts'
 
 /** One file of a cgroup and what is written to it, in order. An `ifPresent` file may be missing: the kernel was built or started without it. */
 export interface CgroupWrite {
@@ -43,30 +42,8 @@ export function parseFlatKeyed(text: string): ReadonlyMap<string, number> {
   return new Map(pairs.filter((pair) => pair.length === 2).map(([key = '', value]) => [key, Number(value)]))
 }
 
-/** Files that tell what a sandbox uses: the first number of `file`, or the value of `key` in it, times `scale`. */
-export interface Gauge {
-  readonly controller: Controller
-  readonly file: string
-  readonly key?: string
-  readonly scale?: number
-}
-
-export const gauges = {
-  1: {
-    memory: { controller: 'memory', file: 'memory.usage_in_bytes' },
-    /** Cached files that the kernel gives back when asked; they are no use of memory. */
-    cache: { controller: 'memory', file: 'memory.stat', key: 'total_inactive_file' },
-    oomKills: { controller: 'memory', file: 'memory.oom_control', key: 'oom_kill' },
-    pids: { controller: 'pids', file: 'pids.current' },
-    cpuSeconds: { controller: 'cpuacct', file: 'cpuacct.usage', scale: 1e-9 },
-  },
-  2: {
-    memory: { controller: 'memory', file: 'memory.current' },
-    cache: { controller: 'memory', file: 'memory.stat', key: 'inactive_file' },
-    oomKills: { controller: 'memory', file: 'memory.events', key: 'oom_kill' },
-    pids: { controller: 'pids', file: 'pids.current' },
-    cpuSeconds: { controller: 'cpuacct', file: 'cpu.stat', key: 'usage_usec', scale: 1e-6 },
-  },
-} as const satisfies Record<1 | 2, Record<string, Gauge>>
-
-export type GaugeName = keyof (typeof gauges)[1]
+/** Where the kernel counts the processes that it killed for the memory limit: a `key value` file. */
+export const oomCounters = {
+  1: { file: 'memory.oom_control', key: 'oom_kill' },
+  2: { file: 'memory.events', key: 'oom_kill' },
+} as const

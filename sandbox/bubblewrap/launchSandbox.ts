@@ -22,6 +22,8 @@ import type { SupervisorOrders, SupervisorReply } from './supervisor.ts'
 
 export const allowRefused = 'an allow-list of names and ports is not enforced yet'
 
+/** A supervisor waits: it needs no threads to compile with and next to no memory. */
+const supervisorFlags = ['--max-old-space-size=32', '--v8-pool-size=0']
 const supervisor = join(import.meta.dirname, `supervisor${extname(import.meta.filename)}`)
 
 export interface LaunchDeps {
@@ -48,7 +50,7 @@ export async function launchSandbox(
     try {
       operation.signal.throwIfAborted()
       operation.progress({ stage: 'start' })
-      await startSupervisor(box, spec.logBytes, spec.identity.packageId)
+      await startSupervisor(box, spec, join(context.deps.home.cache, 'node'))
       void census.ended(name)
       context.events.emit({ kind: 'started', handle })
       operation.progress({ stage: 'read-back' })
@@ -113,24 +115,25 @@ async function toPolicy({ network, identity }: LaunchSpec, { deps }: BubblewrapC
 }
 
 /** Resolves once the package's user is taken on and its command is about to be executed. */
-async function startSupervisor({ orders, cgroup }: PreparedBox, logBytes: number, packageId: string): Promise<void> {
+async function startSupervisor({ orders, cgroup }: PreparedBox, { logBytes, identity }: LaunchSpec, compileCache: string): Promise<void> {
   const { directory } = orders
   await createLiveness(directory)
   const whole: SupervisorOrders = { ...orders, logBytes, oomCounter: cgroup.oomCounter }
   await writeRecord(directory, runFile.orders, whole)
   const complaints = await open(join(directory, 'supervisor.err'), 'a', 0o600)
-  const child = spawn(process.execPath, ['--max-old-space-size=32', '--no-warnings=ExperimentalWarning', supervisor, directory], {
+  const child = spawn(process.execPath, [...supervisorFlags, supervisor, directory], {
     stdio: ['ignore', 'pipe', complaints.fd],
     detached: true,
     cwd: '/',
-    env: { PATH: process.env.PATH ?? '', UV_THREADPOOL_SIZE: '1' },
+    // Compiled code is kept: a supervisor then starts in half the time and takes half the memory.
+    env: { PATH: process.env.PATH ?? '', UV_THREADPOOL_SIZE: '1', NODE_COMPILE_CACHE: compileCache },
   })
   child.unref()
   try {
     const reply = child.stdout ? await readReply(child.stdout, child) : undefined
     if (reply?.ready) return
     const said = reply?.failure || (await readFile(join(directory, 'supervisor.err'), 'utf8')).slice(-2000)
-    throw new PkgdError('START_FAILED', `The sandbox of ${packageId} could not be started: ${said.trim() || 'bwrap said nothing'}`)
+    throw new PkgdError('START_FAILED', `The sandbox of ${identity.packageId} could not be started: ${said.trim() || 'bwrap said nothing'}`)
   } finally {
     child.stdout?.destroy()
     await complaints.close()

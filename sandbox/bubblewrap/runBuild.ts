@@ -8,6 +8,7 @@ import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
 import { commandNotFoundExit, parseCommandNotFound } from '../starter/starterCommand.ts'
 import { startBox } from './boxProcess.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
+import { readCounter } from './cgroupCounter.ts'
 import { toCommandNotFound } from './launchSandbox.ts'
 import { createOutputTail } from './outputTail.ts'
 import { type PreparedBox, prepareBox } from './prepareBox.ts'
@@ -79,7 +80,7 @@ async function waitForEnd(box: PreparedBox, packageId: string, { signal }: Opera
         .find((command) => command !== undefined)
       if (missing !== undefined) throw toCommandNotFound(missing, packageId)
     }
-    const oomKills = (await box.cgroup.gauge('oomKills')) ?? 0
+    const oomKills = box.cgroup.oomCounter ? await readCounter(box.cgroup.oomCounter) : 0
     const exit = toSandboxExit({ exitCode: code, oomKilled: oomKills > 0, finishedAt: new Date().toISOString() })
     return { exit, output: text }
   } finally {

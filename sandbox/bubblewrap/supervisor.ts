@@ -54,7 +54,7 @@ async function supervise(directory: string): Promise<void> {
 
   const code = await box.closed
   log.end()
-  const oomKills = orders.oomCounter ? await readCounter(orders.oomCounter.file, orders.oomCounter.key) : 0
+  const oomKills = orders.oomCounter ? await readCounter(orders.oomCounter) : 0
   const status: StatusRecord = { code, oomKills, at: new Date().toISOString(), ...(!started && { failure: said.trim() }) }
   await writeRecord(directory, runFile.status, status)
   if (!started) reply({ ready: false, failure: said.trim(), code })
