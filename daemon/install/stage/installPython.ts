@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createPypiIndex } from '../../../registry/fetch/pypi/pypiIndex.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { Limits } from '../../core/types.ts'
+import { isReachable } from '../dependencies/isReachable.ts'
 import type { ListFiles } from '../dependencies/pypi/discoverFileHosts.ts'
 import { installPypi } from '../dependencies/pypi/installPypi.ts'
 import { readPipConfig } from '../dependencies/pypi/readPipConfig.ts'
@@ -49,6 +50,8 @@ export async function installPython(
       wheelhouse: createWheelhouse({ directory: join(home.cache, 'wheels'), now: () => clock.now() }),
       readConfig: () => readPipConfig(),
       listFiles,
+      isReachable: ({ indexUrl, cert, proxy }, signal) =>
+        isReachable(parts.remote.client({ caFile: cert, proxy }), new URL('/', indexUrl).href, signal),
       logger,
     },
     {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toNpmOptions } from '../../../registry/fetch/npm/npmConfig.ts'
+import { pickNpmRegistry, toNpmOptions } from '../../../registry/fetch/npm/npmConfig.ts'
 import { parseConsoleScripts } from '../../../registry/fetch/pypi/readDistribution.ts'
 import { normalizeProjectName } from '../../../registry/fetch/pypi/wheel.ts'
 import { pickConsoleScript } from '../../../registry/manifest/derivePypiManifest.ts'
@@ -8,6 +8,7 @@ import { removeTree } from '../../../registry/store/removeTree.ts'
 import { PkgdError } from '../../core/errors.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { InstallEffect, InstallSaga } from '../commit/installEffects.ts'
+import { isReachable } from '../dependencies/isReachable.ts'
 import { installNpm } from '../dependencies/npm/installNpm.ts'
 import { parseDistributionName } from '../dependencies/pypi/parseDistributionName.ts'
 import { toRunPy } from '../dependencies/pypi/toRunPy.ts'
@@ -79,6 +80,10 @@ async function fill(
       cache: join(parts.home.cache, 'npm'),
       allowSources: parts.config().install.allowSources,
       readOptions: async () => toNpmOptions(await parts.remote.readNpmConfig()),
+      isReachable: async (name: string, signal: AbortSignal) => {
+        const config = await parts.remote.readNpmConfig()
+        return isReachable(parts.remote.client(config.network), new URL('-/ping', pickNpmRegistry(config, name)).href, signal)
+      },
     }
     const install = {
       packageId: id,

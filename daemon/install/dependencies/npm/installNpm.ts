@@ -23,6 +23,8 @@ export interface NpmDeps {
   readonly allowSources: readonly string[]
   /** Options of npm's libraries from the user's npm configuration. */
   readonly readOptions: () => Promise<Readonly<Record<string, unknown>>>
+  /** Whether the registry of a package answers. */
+  readonly isReachable: (name: string, signal: AbortSignal) => Promise<boolean>
 }
 
 /**
@@ -31,7 +33,8 @@ export interface NpmDeps {
  */
 export async function installNpm(deps: NpmDeps, install: NpmInstall, context: OperationContext): Promise<Record<string, string>> {
   const { packageId, scratch, target, locked } = install
-  const project = `${JSON.stringify(toProject(install.specs), null, 2)}\n`
+  const generated = toProject(install.specs)
+  const project = `${JSON.stringify(generated, null, 2)}\n`
   const options = await deps.readOptions()
   const attempt = async (offline: boolean) => {
     const directory = join(scratch, offline ? 'offline' : 'online')
@@ -48,10 +51,14 @@ export async function installNpm(deps: NpmDeps, install: NpmInstall, context: Op
     })
     return { directory, outcome }
   }
-  let { directory, outcome } = await attempt(false)
+  // Exact versions are looked for in the cache first anyway.
+  const [first = ''] = Object.keys(generated.dependencies)
+  const away = locked === null && !(await deps.isReachable(first, context.signal))
+  let { directory, outcome } = await attempt(away)
   if (outcome.kind === 'failed' && isUnreachable(outcome)) {
-    const cached = await attempt(true)
-    if (cached.outcome.kind === 'done') ({ directory, outcome } = cached)
+    const second = await attempt(!away)
+    // Of two failures the one of the registry says more than the one of the cache.
+    if (away || second.outcome.kind === 'done') ({ directory, outcome } = second)
   }
   if (outcome.kind === 'failed') throw toNpmError(outcome, packageId, locked !== null)
   const unbuilt = outcome.unbuilt[0]

@@ -1,4 +1,4 @@
-import type { IndexFile } from '../../../../registry/fetch/pypi/pypiIndex.ts'
+import type { IndexFile } from '../../../../registry/fetch/pypi/indexFile.ts'
 import type { Logger, OperationContext } from '../../../core/ports.ts'
 import { needsDiscovery, projectOf } from './indexReach.ts'
 import type { PipConfig } from './pipConfig.ts'

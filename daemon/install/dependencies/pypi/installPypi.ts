@@ -39,6 +39,8 @@ export interface PypiDeps {
   readonly wheelhouse: Wheelhouse
   readonly readConfig: () => Promise<PipConfig>
   readonly listFiles: ListFiles
+  /** Whether an index answers. */
+  readonly isReachable: (config: PipConfig, signal: AbortSignal) => Promise<boolean>
   readonly logger: Logger
 }
 
@@ -63,7 +65,7 @@ export async function installPypi(deps: PypiDeps, install: PypiInstall, context:
     return { out, result: await runPip(deps, install, { mode, out, wheels: kept?.directory ?? null }, context) }
   }
   context.progress({ stage: 'dependencies', message: `${packageId}: pip` })
-  const usable = kept && (locked !== null || kept.ageMs < freshMs)
+  const usable = kept && (locked !== null || kept.ageMs < freshMs || !(await deps.isReachable(await deps.readConfig(), context.signal)))
   let mode: PipMode = usable ? 'kept' : locked ? 'locked' : 'solve'
   let { out, result } = await attempt(mode)
   if (!succeeded(result) && mode !== 'kept' && kept && isIndexUnreachable(result.output)) {
