@@ -7,8 +7,8 @@ import { createResolver } from './resolve/createResolver.ts'
 import type { RegistrySource } from './resolve/registrySource.ts'
 import type { Resolver } from './resolve/resolution.ts'
 import { createSearch, type Search } from './search/createSearch.ts'
+import type { ArchiveLimits } from './store/archiveLimits.ts'
 import { createPackageStore } from './store/createPackageStore.ts'
-import type { ArchiveLimits } from './store/extractArchive.ts'
 import type { PackageStore } from './store/packageStore.ts'
 
 export interface RegistryDeps {

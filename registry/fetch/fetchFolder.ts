@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, readdir, readlink, stat, symlink } from 'node:f
 import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import type { ArchiveLimits } from '../store/extractArchive.ts'
+import type { ArchiveLimits } from '../store/archiveLimits.ts'
 import { pickEscapingLinks } from '../store/resolveLinks.ts'
 
 /** What is made anew at install, or is nobody's but the author's. */

@@ -2,9 +2,9 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import type { ResolverDeps } from './createResolver.ts'
 import type { Candidate } from './resolution.ts'
 import { resolveArchive, resolveFolder } from './resolveFiles.ts'
+import type { ResolverDeps } from './resolverDeps.ts'
 
 const archive = /\.(tgz|tar\.gz|tar)$/i
 

@@ -5,8 +5,8 @@ import { fetchGit } from '../fetch/git/fetchGit.ts'
 import { resolveCommit } from '../fetch/git/resolveCommit.ts'
 import { readManifest } from '../manifest/readManifest.ts'
 import { extractArchive } from '../store/extractArchive.ts'
-import type { ResolverDeps } from './createResolver.ts'
 import type { Candidate, Resolution } from './resolution.ts'
+import type { ResolverDeps } from './resolverDeps.ts'
 import { withScratch } from './scratch.ts'
 
 /** A folder on this machine: its manifest is read where it is. */

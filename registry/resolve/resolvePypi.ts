@@ -3,8 +3,8 @@ import type { OperationContext } from '../../daemon/core/ports.ts'
 import { pickWheel } from '../fetch/pypi/pickWheel.ts'
 import { readDistribution } from '../fetch/pypi/readDistribution.ts'
 import { derivePypiManifest } from '../manifest/derivePypiManifest.ts'
-import type { ResolverDeps } from './createResolver.ts'
 import type { Candidate } from './resolution.ts'
+import type { ResolverDeps } from './resolverDeps.ts'
 
 /**
  * A package of the index that pip is configured for: its newest wheel that fits, and a manifest derived from the console scripts in it.

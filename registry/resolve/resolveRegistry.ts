@@ -2,12 +2,12 @@ import { distance } from 'fastest-levenshtein'
 import semver from 'semver'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import type { ResolverDeps } from './createResolver.ts'
 import { isExtension } from './isExtension.ts'
 import type { RegistryFolders } from './registryFolder.ts'
 import { nameRegistry, type RegistrySource, toNpmName } from './registrySource.ts'
 import type { Candidate } from './resolution.ts'
 import { tryNpmCandidate } from './resolveNpm.ts'
+import type { ResolverDeps } from './resolverDeps.ts'
 
 /**
  * All versions of an id in the first configured registry that has it, newest first; empty when none has. A registry that cannot be reached ends the search with its error:

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream'
 import { Parser, type ReadEntry } from 'tar'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import { planArchiveEntry } from './archiveEntry.ts'
+import type { ArchiveLimits } from './archiveLimits.ts'
 import { createArchiveWriter } from './archiveWriter.ts'
-import type { ArchiveLimits } from './extractArchive.ts'
 
 const block = 512
 /** What an entry may cost beside its content: its header and padding, and long names in headers of their own. */

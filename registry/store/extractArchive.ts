@@ -5,16 +5,10 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { findCoded, PkgdError } from '../../daemon/core/errors.ts'
+import type { ArchiveLimits } from './archiveLimits.ts'
 import { createArchiveSink } from './archiveSink.ts'
 import { createIntegrityCheck } from './integrity.ts'
 import { removeTree } from './removeTree.ts'
-
-export interface ArchiveLimits {
-  /** Most bytes unpacked. */
-  readonly archiveBytes: number
-  /** Most entries, directories and links included. */
-  readonly archiveEntries: number
-}
 
 export interface ExtractRequest {
   /** The archive's file: tar, or tar compressed by gzip. */

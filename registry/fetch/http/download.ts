@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { Clock, OperationContext } from '../../../daemon/core/ports.ts'
 import { createIntegrityCheck } from '../../store/integrity.ts'
-import type { HttpClient, HttpRequest } from './httpClient.ts'
+import type { HttpClient, HttpRequest } from './httpExchange.ts'
 import { toRefusal, toUnreachable } from './toUnreachable.ts'
 
 export interface DownloadRequest {

@@ -1,48 +1,16 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { PkgdError } from '../../../daemon/core/errors.ts'
+import type { HttpAnswer, HttpClient, HttpRequest, NetworkOptions } from './httpExchange.ts'
 import { isCertificateError, readTrust } from './readTrust.ts'
 import { toUnreachable } from './toUnreachable.ts'
 
 // Not imported: an ES import of node:http also loads what its WebSocket export stands for, 12 MB that are never used.
 const http = process.getBuiltinModule('node:http')
 const https = process.getBuiltinModule('node:https')
-
-export interface HttpRequest {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
-}
-
-export interface HttpAnswer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  /** After redirects. */
-  readonly url: string
-  /** Decoded. Must be read to its end or destroyed. */
-  readonly body: Readable
-}
-
-/** How a registry is reached: what of npm's or pip's own configuration concerns the network. */
-export interface NetworkOptions {
-  /** A CA bundle trusted besides Node's own. */
-  readonly caFile?: string | null
-  /** Certificates (PEM) trusted besides Node's own. */
-  readonly ca?: readonly string[]
-  /** Instead of the environment's. */
-  readonly proxy?: string | null
-  readonly noProxy?: string | null
-  /** Hosts whose certificate is not checked: the user's own choice, in npm's or pip's configuration. */
-  readonly trustAnyCertificate?: boolean
-}
-
-export interface HttpClient {
-  /** Any status is an answer. Errors: REGISTRY_UNREACHABLE, OPERATION_CANCELLED. */
-  get(request: HttpRequest): Promise<HttpAnswer>
-}
 
 const mostRedirects = 5
 const idleMs = 30_000

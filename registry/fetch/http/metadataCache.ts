@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { Clock } from '../../../daemon/core/ports.ts'
-import type { HttpClient } from './httpClient.ts'
+import type { HttpClient } from './httpExchange.ts'
 import { readBody } from './readBody.ts'
 import { toRefusal } from './toUnreachable.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { PkgdError } from '../../../daemon/core/errors.ts'
-import type { HttpRequest } from './httpClient.ts'
+import type { HttpRequest } from './httpExchange.ts'
 import { toUnreachable } from './toUnreachable.ts'
 
 /** A whole body as text, of at most `mostBytes`. Errors: REGISTRY_UNREACHABLE. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import tls from 'node:tls'
 import { PkgdError } from '../../../daemon/core/errors.ts'
-import type { NetworkOptions } from './httpClient.ts'
+import type { NetworkOptions } from './httpExchange.ts'
 
 /**
  * Certificates to trust besides Node's own set (which holds NODE_EXTRA_CA_CERTS): those that npm or pip were told of, SSL_CERT_FILE's and, when asked for, the system's.

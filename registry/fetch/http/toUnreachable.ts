@@ -1,5 +1,5 @@
 import { findCoded, hasCode, PkgdError } from '../../../daemon/core/errors.ts'
-import type { HttpAnswer, HttpRequest } from './httpClient.ts'
+import type { HttpAnswer, HttpRequest } from './httpExchange.ts'
 
 const reasons: readonly [code: string, reason: string][] = [
   ['ENOTFOUND', 'its name is not known'],

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { hasCode } from '../../../daemon/core/errors.ts'
-import type { NetworkOptions } from '../http/httpClient.ts'
+import type { NetworkOptions } from '../http/httpExchange.ts'
 import { type NpmSettings, parseNpmEnv, parseNpmrc } from './parseNpmrc.ts'
 
 /** What of the user's npm configuration concerns where packages come from. It may hold tokens: never log it. */

@@ -1,7 +1,7 @@
 import { PkgdError } from '../../../daemon/core/errors.ts'
 import type { OperationContext } from '../../../daemon/core/ports.ts'
 import { recordOf } from '../../manifest/record.ts'
-import type { HttpClient, NetworkOptions } from '../http/httpClient.ts'
+import type { HttpClient, NetworkOptions } from '../http/httpExchange.ts'
 import type { MetadataCache } from '../http/metadataCache.ts'
 import { type NpmConfig, pickNpmAuthorization, pickNpmRegistry, withSlash } from './npmConfig.ts'
 

@@ -1,4 +1,5 @@
 import { PkgdError } from '../../../daemon/core/errors.ts'
+import type { IndexFile } from './indexFile.ts'
 import {
   comparePythonVersions,
   isPythonPrerelease,
@@ -8,7 +9,6 @@ import {
   parseSpecifiers,
   satisfiesSpecifiers,
 } from './pep440.ts'
-import type { IndexFile } from './pypiIndex.ts'
 import { normalizeProjectName, type PythonTarget, parseWheelName, rankWheel } from './wheel.ts'
 
 interface PickedWheel extends IndexFile {

@@ -1,8 +1,9 @@
 import { PkgdError } from '../../../daemon/core/errors.ts'
 import type { OperationContext } from '../../../daemon/core/ports.ts'
 import { isRecord, recordOf } from '../../manifest/record.ts'
-import type { HttpClient, NetworkOptions } from '../http/httpClient.ts'
+import type { HttpClient, NetworkOptions } from '../http/httpExchange.ts'
 import type { Metadata, MetadataCache } from '../http/metadataCache.ts'
+import { type IndexFile, toIntegrity } from './indexFile.ts'
 import { parseSimpleHtml } from './simpleHtml.ts'
 import { normalizeProjectName } from './wheel.ts'
 
@@ -15,16 +16,6 @@ export interface PipSources {
   readonly proxy: string | null
   /** Hosts, with or without port, whose certificate is not checked. */
   readonly trustedHosts: readonly string[]
-}
-
-/** One file of a project, as an index lists it (PEP 503, PEP 691, PEP 700). */
-export interface IndexFile {
-  readonly filename: string
-  readonly url: string
-  /** SRI; null where the index gives no usable hash. */
-  readonly integrity: string | null
-  readonly requiresPython: string | null
-  readonly yanked: boolean
 }
 
 const accept = 'application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1'
@@ -107,13 +98,4 @@ function parse(answer: Metadata): unknown {
       cause: error,
     })
   }
-}
-
-/** The strongest usable hash, hex as indexes give it, as SRI. */
-export function toIntegrity(hashes: Readonly<Record<string, unknown>>): string | null {
-  for (const algorithm of ['sha512', 'sha384', 'sha256']) {
-    const hex = hashes[algorithm]
-    if (typeof hex === 'string' && /^([0-9a-f]{2})+$/i.test(hex)) return `${algorithm}-${Buffer.from(hex, 'hex').toString('base64')}`
-  }
-  return null
 }

@@ -1,5 +1,5 @@
-import type { IndexFile } from './pypiIndex.ts'
-import { toIntegrity } from './pypiIndex.ts'
+import type { IndexFile } from './indexFile.ts'
+import { toIntegrity } from './indexFile.ts'
 
 /** The files on an index's HTML page (PEP 503), for indexes that do not speak JSON. */
 export function parseSimpleHtml(page: string, pageUrl: string): IndexFile[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { IndexFile } from '../../../../registry/fetch/pypi/indexFile.ts'
 import { pickWheel } from '../../../../registry/fetch/pypi/pickWheel.ts'
-import type { IndexFile } from '../../../../registry/fetch/pypi/pypiIndex.ts'
 import { parseSimpleHtml } from '../../../../registry/fetch/pypi/simpleHtml.ts'
 import { parseWheelName, rankWheel } from '../../../../registry/fetch/pypi/wheel.ts'
 
