@@ -1,4 +1,4 @@
-import type { HttpClient } from '../../../registry/fetch/http/httpClient.ts'
+import type { HttpClient } from '../../../registry/fetch/http/httpExchange.ts'
 
 /** A registry that has not answered by then is taken for one that is away, where a cache may do. */
 const patienceMs = 5_000
