@@ -3,6 +3,7 @@ import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
 import type { ImageBuilder, PreparedRoot } from '../images/imageBuilder.ts'
 import { imageEnv } from '../images/imageEnv.ts'
 import type { Runtime } from '../images/imageSources.ts'
+import { createSharedWork } from '../images/sharedWork.ts'
 import type { ImageRequest, PreparedImage } from '../sandboxDriver.ts'
 import type { EngineApi, ImageDetails, PullProgress } from './engineApi.ts'
 
@@ -22,7 +23,7 @@ export interface DockerImagesDeps {
 const runtimesLabel = 'io.pkgd.runtimes'
 
 export function createDockerImages({ api, builder, references, log }: DockerImagesDeps): DockerImages {
-  const preparing = new Map<string, Promise<PreparedImage>>()
+  const share = createSharedWork<PreparedImage>()
 
   async function pull(request: ImageRequest, reference: string, context: OperationContext): Promise<PreparedImage> {
     const present = await api.inspectImage(reference)
@@ -88,16 +89,10 @@ export function createDockerImages({ api, builder, references, log }: DockerImag
   }
 
   return {
-    prepare(request, context) {
-      const name = JSON.stringify(request)
-      const running = preparing.get(name)
-      if (running) return running
-      const work = (
-        'runtime' in request ? prepareRuntime(request, request.runtime, context) : pull(request, request.reference, context)
-      ).finally(() => preparing.delete(name))
-      preparing.set(name, work)
-      return work
-    },
+    prepare: (request, context) =>
+      share(JSON.stringify(request), context, (shared) =>
+        'runtime' in request ? prepareRuntime(request, request.runtime, shared) : pull(request, request.reference, shared),
+      ),
   }
 }
 

@@ -7,6 +7,7 @@ import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
 import { buildRoot } from './buildRoot.ts'
 import { areUnchanged, findImageSources, type ImageSources, imageRecipe, type Runtime, toImageKey } from './imageSources.ts'
+import { createSharedWork } from './sharedWork.ts'
 
 /** What an image is, known before it is built. */
 export interface ImageDescription {
@@ -45,7 +46,8 @@ export interface ImageBuilderDeps {
 /** Makes runtime images from this host's own runtimes. */
 export function createImageBuilder({ directory, log, env = process.env }: ImageBuilderDeps): ImageBuilder {
   const known = new Map<Runtime, ImageSources>()
-  const building = new Map<string, Promise<PreparedRoot>>()
+  const building = new Set<string>()
+  const share = createSharedWork<PreparedRoot>()
 
   async function sourcesOf(runtime: Runtime): Promise<ImageSources> {
     if (process.platform !== 'linux') {
@@ -105,11 +107,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
     const name = `${runtime}-${description.key}`
     const path = join(directory, name, 'rootfs')
     if (await isDirectory(path)) return { ...description, runtimes: await versionsIn(path, description), path, origin: 'cached' }
-    const running = building.get(name)
-    if (running) return running
-    const work = build(sources, description, name, context).finally(() => building.delete(name))
-    building.set(name, work)
-    return work
+    return share(name, context, (shared) => build(sources, description, name, shared))
   }
 
   async function build(
@@ -120,6 +118,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
   ): Promise<PreparedRoot> {
     const target = join(directory, name)
     const temporary = join(directory, `${name}.${randomBytes(4).toString('hex')}.tmp`)
+    building.add(name)
     context.progress({ stage: 'build', message: `the ${description.runtime} image, from this host's runtimes` })
     log.info('Building a runtime image', { runtime: description.runtime, key: description.key })
     try {
@@ -131,6 +130,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
       })
     } finally {
       await rm(temporary, { recursive: true, force: true })
+      building.delete(name)
     }
     const path = join(target, 'rootfs')
     return { ...description, runtimes: await versionsIn(path, description), path, origin: 'built' }
@@ -147,7 +147,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
         const found = /^(node|python)-([0-9a-f]{16})(\.[0-9a-f]{8}\.tmp)?$/.exec(name)
         const [, runtime, key, half] = found ?? []
         if ((runtime !== 'node' && runtime !== 'python') || key === undefined) continue
-        if (half === undefined ? keep.has(key) : [...building.keys()].some((at) => name.startsWith(at))) continue
+        if (half === undefined ? keep.has(key) : [...building].some((at) => name.startsWith(at))) continue
         await rm(join(directory, name), { recursive: true, force: true })
         if (half === undefined) removed.push({ runtime, key })
       }

@@ -3,6 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { arch } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { findHostPython, type HostPython } from './hostPython.ts'
+import { imageEnv } from './imageEnv.ts'
 import { type LibraryClosure, listSharedLibraries, withPlatformLibraries } from './sharedLibraries.ts'
 
 export type Runtime = 'node' | 'python'
@@ -56,6 +57,7 @@ export function toImageKey(sources: ImageSources): string {
   const made = {
     recipe: imageRecipe,
     arch: arch(),
+    env: imageEnv,
     ...sources,
     python,
     files: [...sources.files].sort((a, b) => (a.path < b.path ? -1 : 1)),
