@@ -1,4 +1,4 @@
-import { mkdtemp, stat } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { OperationContext } from '../../../daemon/core/ports.ts'
@@ -36,11 +36,27 @@ export async function fetchGit(fetch: GitFetch, context: OperationContext): Prom
       // A server that does not give out single commits gives its branches and tags.
       await git([...at, 'fetch', '--quiet', '--no-tags', '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'])
     }
+    demandWithin(limits, name, await git([...at, 'ls-tree', '-r', '-l', '--full-tree', commit]))
     const archive = join(scratch, 'commit.tar')
     await git([...at, 'archive', '--format=tar', '--prefix=package/', '-o', archive, commit])
-    if ((await stat(archive)).size === 0) throw new PkgdError('SOURCE_NOT_FOUND', `${name} holds nothing`)
     await extractArchive({ archive, directory, limits, integrity: null, name, signal: context.signal })
   } finally {
     await removeTree(scratch)
   }
+}
+
+/** Refuses a commit that holds too much before any of it is unpacked: packs compress as well as bombs do. `listing` is that of `git ls-tree -l`. */
+function demandWithin(limits: ArchiveLimits, name: string, listing: string): void {
+  const lines = listing.split('\n').filter((line) => line !== '')
+  const bytes = lines.reduce((sum, line) => sum + Number(/^\d+ blob [0-9a-f]+ +(\d+)\t/.exec(line)?.[1] ?? 0), 0)
+  const what =
+    lines.length > limits.archiveEntries
+      ? `${limits.archiveEntries} entries`
+      : bytes > limits.archiveBytes
+        ? `${limits.archiveBytes} bytes`
+        : undefined
+  if (what === undefined) return
+  throw new PkgdError('ARCHIVE_TOO_LARGE', `${name} holds more than ${what}`, {
+    hint: 'the operator can raise limits.archive and limits.archive_entries in pkgd.yaml',
+  })
 }

@@ -22,7 +22,7 @@ export async function runGit(
       cwd: options.cwd,
       env: toGitEnv(options.env),
       signal: context.signal,
-      maxBuffer: 16 * 1024 * 1024,
+      maxBuffer: 64 * 1024 * 1024,
     })
     return stdout
   } catch (error) {

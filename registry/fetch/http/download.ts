@@ -6,6 +6,7 @@ import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { Clock, OperationContext } from '../../../daemon/core/ports.ts'
 import { createIntegrityCheck } from '../../store/integrity.ts'
 import type { HttpClient, HttpRequest } from './httpExchange.ts'
+import { pruneFolder } from './pruneFolder.ts'
 import { toRefusal, toUnreachable } from './toUnreachable.ts'
 
 export interface DownloadRequest {
@@ -67,11 +68,15 @@ export function createDownloads(deps: { readonly directory: string; readonly mos
     const temporary = join(directory, `new-${randomUUID()}`)
     const file = await open(temporary, 'wx', 0o600)
     try {
+      let shown = 0
       const received = await receive(answer.body, get, async (chunk, size) => {
         if (size > mostBytes || expected > mostBytes) throw tooLarge(request.name, mostBytes)
         check.update(chunk)
         await file.writeFile(chunk)
-        if (expected > 0) context.progress({ stage: 'fetch', message: request.name, fraction: Math.min(1, size / expected) })
+        if (expected > 0 && size / expected >= shown + 0.02) {
+          shown = Math.min(1, size / expected)
+          context.progress({ stage: 'fetch', message: request.name, fraction: shown })
+        }
       })
       if (expected !== received && !Number.isNaN(expected) && answer.headers['content-encoding'] === undefined) {
         throw toUnreachable(new Error(`the connection ended after ${received} of ${expected} bytes`), get)
@@ -79,6 +84,7 @@ export function createDownloads(deps: { readonly directory: string; readonly mos
       const integrity = check.finish()
       const kept = pathOf(request.integrity ?? integrity)
       await rename(temporary, kept)
+      await pruneFolder(directory, keepBytes, clock.now())
       return { file: kept, integrity }
     } catch (error) {
       answer.body.destroy()
@@ -96,6 +102,9 @@ export function createDownloads(deps: { readonly directory: string; readonly mos
     },
   }
 }
+
+/** What the cache may grow to. */
+const keepBytes = 4 * 1024 ** 3
 
 export type Downloads = ReturnType<typeof createDownloads>
 

@@ -25,14 +25,15 @@ export function createHttpClient(options: {
   const { env, network = {}, retryAfterMs = [200, 1000] } = options
   const proxyEnv = toProxyEnv(env, network)
   const plain = new http.Agent({ keepAlive: true, proxyEnv })
-  let trust = readTrust(env, network)
+  let system = false
   let secure: Agent | undefined
 
+  // Read at the first use, and again after a failure: the user may have corrected the bundle.
   const secureAgent = async () => {
     secure ??= new https.Agent({
       keepAlive: true,
       proxyEnv,
-      ...((await trust) ?? {}),
+      ...((await readTrust(env, network, { system })) ?? {}),
       ...(network.trustAnyCertificate && { rejectUnauthorized: false }),
     })
     return secure
@@ -56,7 +57,7 @@ export function createHttpClient(options: {
     } catch (error) {
       if (!isCertificateError(error)) throw error
       // A company's own authority is often only in the system's store, which takes long to read.
-      trust = readTrust(env, network, { system: true })
+      system = true
       secure?.destroy()
       secure = undefined
       return send(url, headers, signal)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { hasCode, PkgdError } from '../../../daemon/core/errors.ts'
 import type { Clock } from '../../../daemon/core/ports.ts'
 import type { HttpClient } from './httpExchange.ts'
+import { pruneFolder } from './pruneFolder.ts'
 import { readBody } from './readBody.ts'
 import { toRefusal } from './toUnreachable.ts'
 
@@ -32,6 +33,8 @@ interface Kept extends Metadata {
 }
 
 const mostBytes = 64 * 1024 * 1024
+/** What the cache may grow to. */
+const keepBytes = 256 * 1024 * 1024
 const longestFreshMs = 5 * 60_000
 
 /**
@@ -91,6 +94,7 @@ export function createMetadataCache(deps: { readonly directory: string; readonly
     const temporary = `${path}.${randomUUID()}`
     await writeFile(temporary, `${JSON.stringify(head)}\n${text}`, { mode: 0o600 })
     await rename(temporary, path)
+    await pruneFolder(directory, keepBytes, clock.now())
   }
 
   return {

@@ -10,7 +10,7 @@ import type { NetworkOptions } from './httpExchange.ts'
 export async function readTrust(
   env: Readonly<Record<string, string | undefined>>,
   network: NetworkOptions,
-  also: { readonly system?: boolean } = {},
+  also: { readonly system: boolean },
 ): Promise<{ readonly secureContext: tls.SecureContext } | undefined> {
   const files = new Set([network.caFile, env.SSL_CERT_FILE].filter((file) => typeof file === 'string' && file !== env.NODE_EXTRA_CA_CERTS))
   const given = [...(network.ca ?? [])]

@@ -132,8 +132,10 @@ function satisfies(version: PythonVersion, clause: Clause): boolean {
       // Not a pre-release of the very version that is excluded.
       return compared < 0 && (isPythonPrerelease(wanted) || !isPythonPrerelease(version) || !sameRelease(version, wanted))
     case '>':
-      // Nor a post-release of it, unless one was named.
-      return compared > 0 && (wanted.post !== null || version.post === null || !sameRelease(version, wanted))
+      // Nor a post-release of it, unless one was named, nor a local version of it.
+      return (
+        compared > 0 && ((version.local.length === 0 && (wanted.post !== null || version.post === null)) || !sameRelease(version, wanted))
+      )
     case '~=': {
       const prefix = { ...wanted, release: wanted.release.slice(0, -1) }
       return compared >= 0 && hasPrefix(version, prefix)

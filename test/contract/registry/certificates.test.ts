@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttpClient } from '../../../registry/fetch/http/httpClient.ts'
 import { readBody } from '../../../registry/fetch/http/readBody.ts'
 
+const [tool = ''] = ['openssl']
 let scratch: string
 let server: Server
 let url: string
@@ -16,7 +17,7 @@ const { signal } = new AbortController()
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'pkgd-tls-'))
   const at = (name: string) => join(scratch, name)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
+  const openssl = (...args: string[]) => execFileSync(tool, args, { stdio: 'pipe' })
   openssl(
     'req',
     '-x509',

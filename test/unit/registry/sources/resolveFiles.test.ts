@@ -133,6 +133,14 @@ test('a link out of a repository is refused', async () => {
   await expect(at.resolver.resolve({ kind: 'git', url, ref: null }, at.context)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
 })
 
+test('a commit that unpacks to more than allowed is refused before it is unpacked', async () => {
+  const { url, git, path } = createRepository()
+  writeFileSync(join(path, 'zeros'), Buffer.alloc(11_000_000))
+  git('add', '.')
+  git('commit', '-qm', 'three')
+  await expect(at.resolver.resolve({ kind: 'git', url, ref: null }, at.context)).rejects.toMatchObject({ code: 'ARCHIVE_TOO_LARGE' })
+})
+
 test.each([
   ['no such tag', (url: string) => ({ url, ref: 'v9' })],
   ['no such commit', (url: string) => ({ url, ref: 'e'.repeat(40) })],
