@@ -175,7 +175,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     logs: (id, query) => readLogs({ driver, lastWords }, find(id), query),
     async stats(id) {
       const { sandbox } = find(id)
-      if (!sandbox) throw new PkgdError('NOT_RUNNING', `${id} is not running`, { hint: `start it: pkg start ${id}` })
+      if (!sandbox) throw new PkgdError('NOT_RUNNING', `${id} is not running`, { hint: `pkg start ${id}` })
       return driver.stats(sandbox.handle)
     },
     async [Symbol.asyncDispose]() {

@@ -50,7 +50,7 @@ export async function ensureRunning({ find, supervisorOf, wake, closing }: Ensur
 
 function toNotRunning(id: string, { state, lastError }: PackageView['status']): PkgdError {
   const why = state === 'failed' && lastError ? `: ${lastError.message}` : ''
-  return new PkgdError('NOT_RUNNING', `${id} is ${state === 'failed' ? 'failed' : 'stopped'}${why}`, { hint: `start it: pkg start ${id}` })
+  return new PkgdError('NOT_RUNNING', `${id} is ${state === 'failed' ? 'failed' : 'stopped'}${why}`, { hint: `pkg start ${id}` })
 }
 
 async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

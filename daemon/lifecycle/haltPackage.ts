@@ -19,7 +19,7 @@ export async function haltPackage(supervision: Supervision, to: 'halt' | 'rest',
   }
   moveState(supervision, 'stop', { reason })
   try {
-    await stopPackage(deps, run, new PkgdError('NOT_RUNNING', `${id} was stopped`, { hint: `start it: pkg start ${id}` }))
+    await stopPackage(deps, run, new PkgdError('NOT_RUNNING', `${id} was stopped`, { hint: `pkg start ${id}` }))
     moveState(supervision, to, { reason })
   } catch (error) {
     moveState(supervision, 'stick', { reason: 'stop-failed', lastError: toErrorRecord(toPkgdError(error), supervision) })
