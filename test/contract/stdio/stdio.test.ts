@@ -174,13 +174,11 @@ describe.each(stdioPlanes)('stdio over $name', ({ name, unavailable, keepsOutput
       const count = 30_000
       channel.write(`${count}\n`)
       expect(await readLine(channel)).toMatch(/^0 x/)
-      let most = 0
+      for (let turn = 0; turn < 5_000; turn++) await new Promise(setImmediate)
+      expect(channel.readableLength).toBeLessThan(megabyte)
       for (let line = 1; line < count; line++) {
-        if (line % 1_000 === 0) await new Promise(setImmediate)
-        most = Math.max(most, channel.readableLength)
         expect(await readLine(channel)).toBe(`${line} ${'x'.repeat(1_000)}`)
       }
-      expect(most).toBeLessThan(megabyte)
     })
 
     test('letting go of the channel leaves the package running', async () => {
