@@ -6,7 +6,7 @@ import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { Limits } from '../../daemon/core/types.ts'
 import type { LimitName } from '../sandboxDriver.ts'
 import { oomCounters, parseFlatKeyed, toLimitWrites } from './cgroupFiles.ts'
-import { type Controller, controllerOf, findHierarchies, findUnifiedRoot, type Hierarchies } from './cgroupHierarchies.ts'
+import { type Controller, controllerOf, findHierarchies, findUnifiedRoot, type Hierarchies, type Hierarchy } from './cgroupHierarchies.ts'
 
 /** The cgroups of one sandbox, one directory a hierarchy. They are its handle: what is in them is the sandbox. */
 export interface Cgroup {
@@ -62,8 +62,10 @@ export function createCgroupTree(daemonId: string): CgroupTree {
     async create(name, limits) {
       const found = await hierarchies()
       const usable = await pickUsable(found)
-      for (const directory of directoriesOf(usable, '')) await makeDirectory(join(directory, group))
-      await delegate(usable, group)
+      for (const directory of directoriesOf(usable, group)) await makeDirectory(directory)
+      for (const [controller, { version, directory }] of Object.entries(usable) as [Controller, Hierarchy][]) {
+        if (version === 2) await passOn(join(directory, group), controller)
+      }
       const cgroup = await openCgroup(usable, join(group, name))
       for (const directory of directoriesOf(usable, join(group, name))) await makeDirectory(directory)
       try {
@@ -98,12 +100,23 @@ async function whyUnusable(found: Hierarchies, controller: Controller): Promise<
   if (!hierarchy) return `this host has no ${controller} cgroup controller`
   try {
     await access(hierarchy.directory, constants.W_OK)
+    if (hierarchy.version === 2) await passOn(hierarchy.directory, controller)
     return null
   } catch (error) {
-    if (hasCode(error, 'EACCES') || hasCode(error, 'EROFS'))
-      return `${hierarchy.directory} is not writable for the daemon, which limits ${controller}`
-    throw error
+    // EBUSY: the root that is seen here is not the real one, and has processes in it.
+    const code = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'].find((candidate) => hasCode(error, candidate))
+    if (code === undefined) throw error
+    return `the daemon may not use the ${controller} cgroup controller at ${hierarchy.directory} (${code})`
   }
+}
+
+/** Version 2 gives a controller to the children of a cgroup only where it is passed on. What version 2 does by itself needs no passing on. */
+async function passOn(directory: string, controller: Controller): Promise<void> {
+  const offered = (await readFile(join(directory, 'cgroup.controllers'), 'utf8')).split(/\s+/)
+  if (!offered.includes(controller)) return
+  const file = join(directory, 'cgroup.subtree_control')
+  const enabled = (await readFile(file, 'utf8')).split(/\s+/)
+  if (!enabled.includes(controller)) await writeFile(file, `+${controller}`)
 }
 
 async function pickUsable(found: Hierarchies): Promise<Hierarchies> {
@@ -117,19 +130,6 @@ async function pickUsable(found: Hierarchies): Promise<Hierarchies> {
 const directoriesOf = (found: Hierarchies, path: string): string[] => [
   ...new Set(Object.values(found).map(({ directory }) => join(directory, path))),
 ]
-
-/** Version 2 gives a controller to children only where each level above passes it on. */
-async function delegate(found: Hierarchies, group: string): Promise<void> {
-  for (const controller of ['memory', 'pids', 'cpu'] as const) {
-    const hierarchy = found[controller]
-    if (hierarchy?.version !== 2) continue
-    for (const level of [hierarchy.directory, join(hierarchy.directory, group)]) {
-      const file = join(level, 'cgroup.subtree_control')
-      const enabled = (await readFile(file, 'utf8')).split(/\s+/)
-      if (!enabled.includes(controller)) await writeFile(file, `+${controller}`)
-    }
-  }
-}
 
 async function setLimits(found: Hierarchies, path: string, limits: Limits): Promise<void> {
   for (const [limit, controller] of Object.entries(controllerOf) as [Exclude<LimitName, 'tmp'>, Controller][]) {

@@ -97,12 +97,21 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
       return { handle, identity, status: { state: 'exited', exit: known.exit ?? (await readExit(known.name)) } }
     }
     void ended(known.name)
-    if (link && !guarded.has(known.name)) {
-      guarded.add(known.name)
-      await deps.egress.guard({ interface: link.interface, subnet: link.subnet, policy: { mode: 'internet' }, router: 'pkgd' })
-    }
+    if (link) await holdNetwork(known.name, link)
     const frozen = await (await cgroups.open(known.name)).isFrozen()
     return { handle, identity, status: { state: frozen ? 'frozen' : 'running', startedAt: known.live.startedAt } }
+  }
+
+  /** The rules of a sandbox that a former daemon started outlived that daemon, its resolver did not. Once in a life; a package without names still runs. */
+  async function holdNetwork(name: string, link: NonNullable<SandboxRecord['link']>): Promise<void> {
+    if (guarded.has(name)) return
+    guarded.add(name)
+    try {
+      await deps.egress.guard({ ...link, policy: { mode: 'internet' }, router: 'pkgd' })
+    } catch (error) {
+      guarded.delete(name)
+      deps.log.warn('The network of a running sandbox could not be held again', { sandbox: name, error: String(error) })
+    }
   }
 
   async function clear(name: string): Promise<void> {

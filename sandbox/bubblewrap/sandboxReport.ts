@@ -1,5 +1,6 @@
 import { arch } from 'node:os'
-import { hasSwap, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
+import { readIfThere } from '../confinement/cgroups.ts'
+import { hasSwap, type KernelReading, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
 import { limitStep, readLimit } from '../confinement/limitReading.ts'
 import type { LimitName, LimitReading, SandboxReport } from '../sandboxDriver.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
@@ -8,9 +9,10 @@ import { pickFilterArchitecture } from './seccompFilter.ts'
 
 /** What a sandbox is held to: as asked, as the kernel took it, as the kernel has it for the package's own process now. */
 export async function readSandboxReport({ record, live }: KnownSandbox, { cgroups, asRoot }: BubblewrapContext): Promise<SandboxReport> {
-  const [unenforced, kernel, swap] = await Promise.all([
-    cgroups.unenforced(),
-    live?.box ? readKernel(live.box.main.pid) : unreadKernel,
+  const unenforced = await cgroups.unenforced()
+  const isGrouped = ['memory', 'cpu', 'pids'].some((name) => !(name in unenforced))
+  const [kernel, swap] = await Promise.all([
+    live?.box ? readHeld(live.box.main.pid, isGrouped ? record.name : '') : unreadKernel,
     hasSwap(),
   ])
   const { limits } = record
@@ -37,4 +39,11 @@ export async function readSandboxReport({ record, live }: KnownSandbox, { cgroup
     network: record.network,
     image: record.image,
   }
+}
+
+/** A process that is ending is shown in the root's cgroup: what was read then is not the sandbox's. It never comes back, so one look afterwards is enough. */
+async function readHeld(pid: number, cgroup: string): Promise<KernelReading> {
+  const reading = await readKernel(pid)
+  const place = await readIfThere(`/proc/${pid}/cgroup`)
+  return place?.includes(cgroup) ? reading : unreadKernel
 }

@@ -18,8 +18,14 @@ import type { SandboxDriver } from '../../../sandbox/sandboxDriver.ts'
 import { type DriverBench, plainContext } from './driverBench.ts'
 import { silentLog } from './silentLog.ts'
 
+export interface BubblewrapBench extends DriverBench {
+  /** The home, and where its run directories are. */
+  readonly root: string
+  readonly run: string
+}
+
 /** The bubblewrap driver on this machine. */
-export async function openBubblewrapBench(): Promise<DriverBench> {
+export async function openBubblewrapBench(): Promise<BubblewrapBench> {
   const root = await mkdtemp(join(tmpdir(), 'pkgd-contract-'))
   const daemonId = randomBytes(4).toString('hex')
   const home = locateHome({ PKGD_HOME: join(root, 'home') })
@@ -49,6 +55,8 @@ export async function openBubblewrapBench(): Promise<DriverBench> {
   const request = { runtime: 'node' } as const
   const image = await driver.prepareImage(request, plainContext())
   return {
+    root: home.root,
+    run: home.run,
     daemonId,
     get driver() {
       return driver
