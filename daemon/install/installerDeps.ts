@@ -27,6 +27,8 @@ export interface InstallerDeps {
   readonly hosted: ReadonlySet<PackageType>
   /** The way out, with the user's own npm configuration. */
   readonly remote: Pick<Remote, 'readNpmConfig' | 'client' | 'metadata'>
+  /** Where pip's configuration is looked up besides its files; the process's own by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   readonly logger: Logger
   readonly clock: Clock
 }

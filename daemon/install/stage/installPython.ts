@@ -48,7 +48,7 @@ export async function installPython(
       sdist: config.install.sdist,
       cache: join(home.cache, 'pip'),
       wheelhouse: createWheelhouse({ directory: join(home.cache, 'wheels'), now: () => clock.now() }),
-      readConfig: () => readPipConfig(),
+      readConfig: () => readPipConfig(parts.env),
       listFiles,
       isReachable: ({ indexUrl, cert, proxy }, signal) =>
         isReachable(parts.remote.client({ caFile: cert, proxy }), new URL('/', indexUrl).href, signal),

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../../daemon/config/config.ts'
 import { parseConfig } from '../../../daemon/config/parseConfig.ts'
-import { locateHome } from '../../../daemon/core/home.ts'
+import { type Home, locateHome } from '../../../daemon/core/home.ts'
 import { type Logger, systemClock } from '../../../daemon/core/ports.ts'
 import { createEventBus } from '../../../daemon/events/createEventBus.ts'
 import { createInstaller } from '../../../daemon/install/createInstaller.ts'
@@ -29,7 +29,7 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: ()
 export interface PartsOptions {
   readonly engine?: FakeEngine
   /** Instead of the fake driver. */
-  readonly openDriver?: (deps: { state: State; store: PackageStore; log: Logger }) => SandboxDriver
+  readonly openDriver?: (deps: { home: Home; state: State; store: PackageStore; log: Logger }) => SandboxDriver
   readonly yaml?: string
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -45,7 +45,7 @@ export async function openParts(root: string, options: PartsOptions = {}) {
   const state = openState({ home, clock, log: silent })
   const store = createPackageStore({ directory: home.store })
   const engine = options.engine ?? createFakeEngine({ programs: { node: echoLines, python: echoLines } })
-  const driver = options.openDriver?.({ state, store, log: silent }) ?? createFakeDriver({ engine, daemon: state.daemonId })
+  const driver = options.openDriver?.({ home, state, store, log: silent }) ?? createFakeDriver({ engine, daemon: state.daemonId })
   const bus = createEventBus({ events: state.events, source: 'test', keep: () => config.events, clock, log: silent })
   const remote = createRemote({ cache: home.cache, limits: config.limits, env, clock, retryAfterMs: [] })
   const pypi = createPypiIndex({ readSources: () => readPipConfig(env), client: remote.client, cache: remote.metadata })
@@ -81,6 +81,7 @@ export async function openParts(root: string, options: PartsOptions = {}) {
     resolver,
     fetchInto,
     remote,
+    env,
     events: bus,
     hosted: new Set(['mcp-server']),
     logger: silent,
