@@ -30,7 +30,7 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
     AttachStderr: false,
     Entrypoint: [],
     NetworkDisabled: true,
-    HostConfig: model.HostConfig,
+    HostConfig: withoutBox(model.HostConfig),
   })
   try {
     const created = since()
@@ -57,3 +57,10 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
     await container.remove({ force: true })
   }
 }
+
+/** The box directory with the pipes is pkgd's own and gone by now. */
+const withoutBox = (config: Docker.HostConfig): Docker.HostConfig => ({
+  ...config,
+  Mounts: (config.Mounts ?? []).filter(({ Target }) => Target !== '/run/pkgd'),
+  Binds: (config.Binds ?? []).filter((bind) => !bind.includes(':/run/pkgd')),
+})

@@ -393,7 +393,7 @@ describe('on demand', () => {
 describe('ensureRunning', () => {
   test('waits for one that is on its way and refuses a stopped one', async () => {
     install('a')
-    await expect(daemon.lifecycle.ensureRunning('a', never)).rejects.toMatchObject({ code: 'NOT_RUNNING', hint: 'start it: pkg start a' })
+    await expect(daemon.lifecycle.ensureRunning('a', never)).rejects.toMatchObject({ code: 'NOT_RUNNING', hint: 'pkg start a' })
     await start('a')
     crash('a')
     await settled()
