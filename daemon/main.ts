@@ -1,5 +1,5 @@
 import { closeSync, writeSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { errorTable, toPkgdError } from './core/errors.ts'
 import { locateHome } from './core/home.ts'
@@ -55,6 +55,7 @@ async function run(args: readonly string[]): Promise<number> {
     const { createDaemon } = await import('./createDaemon.ts')
     await using _daemon = await createDaemon({ home, version, env: process.env, log })
     tellStarter({ ready: true })
+    flushCompileCache()
     log.info('the daemon ends; packages go on', { signal: await signalled })
   } catch (thrown) {
     const error = toPkgdError(thrown)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { chmodSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hasCode, PkgdError } from '../core/errors.ts'
 import { findPortHolder } from '../home/portHolder.ts'
@@ -10,6 +10,9 @@ export interface Listening extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
 }
+
+/** Not imported: an ES import of node:http also loads what its WebSocket export stands for, 12 MB that are never used. */
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** How long requests that are under way may take to end once the daemon closes. */
 const graceMs = 1000

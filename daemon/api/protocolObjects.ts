@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { McpService } from '../mcp/mcpService.ts'
 import * as schemas from './schemas/tools.ts'
+import { Type } from './schemas/type.ts'
 
 type Result<Name extends keyof McpService> = Awaited<ReturnType<McpService[Name]>>
 

@@ -40,6 +40,9 @@ function override(document: unknown, variables: Readonly<Record<string, string |
   return { ...document, ...Object.fromEntries(given) }
 }
 
+const isEmpty = (document: unknown) =>
+  typeof document === 'object' && document !== null && !Array.isArray(document) && Object.keys(document).length === 0
+
 function invalid(issues: readonly Issue[]): PkgdError {
   const [first] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
@@ -63,6 +66,8 @@ export async function parseConfig({ text, env, dotenv, defaults }: ConfigInput):
   const { document, issues } = text.trim() === '' ? { document: {}, issues: [] } : await readDocument(text, { ...dotenv, ...env })
   if (issues.length > 0) throw invalid(issues)
   const file = override(document, env)
+  // Where nothing is said there is nothing to check, and no validator is compiled.
+  if (isEmpty(file)) return toConfig({}, defaults)
   const validate = schemaValidator()
   if (validate(file)) return toConfig(file, defaults)
   const found = toSchemaIssues(validate.errors ?? []).map((issue): Issue => {

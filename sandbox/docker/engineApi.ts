@@ -1,15 +1,18 @@
 import { type Duplex, Readable } from 'node:stream'
-import Dockerode from 'dockerode'
+import type Dockerode from 'dockerode'
 import type { EngineEndpoint } from './engineEndpoint.ts'
 import { statusOf, toEngineError } from './engineError.ts'
+import { loadDockerode } from './loadDockerode.ts'
+
+const Engine = await loadDockerode()
 
 export type ContainerOptions = Dockerode.ContainerCreateOptions
 export type ContainerDetails = Dockerode.ContainerInspectInfo
-export type ContainerSummary = Dockerode.ContainerInfo
-export type ContainerUsage = Dockerode.ContainerStats
+type ContainerSummary = Dockerode.ContainerInfo
+type ContainerUsage = Dockerode.ContainerStats
 export type ImageDetails = Dockerode.ImageInspectInfo
 
-export interface EngineVersion {
+interface EngineVersion {
   readonly version: string
   readonly apiVersion: string
   readonly minApiVersion: string
@@ -35,7 +38,7 @@ export interface EngineEvent {
   readonly timeNano: number
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly stdout: boolean
   readonly follow: boolean
   readonly tail: number | null
@@ -87,7 +90,7 @@ export interface PullProgress {
   readonly progressDetail?: { readonly current?: number; readonly total?: number }
 }
 
-export interface ImageTarget {
+interface ImageTarget {
   readonly repository: string
   readonly tag: string
   /** Dockerfile instructions. */
@@ -112,7 +115,7 @@ function compareVersions(a: string, b: string): number {
 /** The engine at `endpoint`, through dockerode. The API version is agreed on at the first call. */
 export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
   const options: Dockerode.DockerOptions = endpoint.kind === 'socket' ? { socketPath: endpoint.path } : {}
-  const unversioned = new Dockerode(options)
+  const unversioned = new Engine(options)
   let agreed: Promise<Dockerode> | undefined
 
   const readVersion = async (): Promise<EngineVersion> => {
@@ -124,7 +127,7 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
       kernel: found.KernelVersion ?? '',
     }
   }
-  const agree = async () => new Dockerode({ ...options, version: `v${pickApiVersion(await readVersion())}` })
+  const agree = async () => new Engine({ ...options, version: `v${pickApiVersion(await readVersion())}` })
   const engine = async (): Promise<Dockerode> => {
     agreed ??= agree()
     try {

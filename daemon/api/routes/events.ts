@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { PkgdError } from '../../core/errors.ts'
 import type { Api, ApiDeps } from '../api.ts'
 import { EventsQuery, EventView } from '../schemas/events.ts'
+import { Type } from '../schemas/type.ts'
 import { streamEvents } from '../streamEvents.ts'
 
 export function registerEvents(app: Api, { events, closing, clock, log }: ApiDeps): void {

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { PkgdError } from '../../core/errors.ts'
 import type { JobRecord } from '../../store/state.ts'
 import { toJobView } from '../answerJob.ts'
@@ -6,6 +5,7 @@ import type { Api, ApiDeps } from '../api.ts'
 import { decodeCursor, nextLink } from '../paginate.ts'
 import { PageQuery } from '../schemas/common.ts'
 import { JobParams, JobView } from '../schemas/jobs.ts'
+import { Type } from '../schemas/type.ts'
 import { streamEvents } from '../streamEvents.ts'
 
 const tags = ['jobs']

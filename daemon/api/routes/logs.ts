@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Api, ApiDeps } from '../api.ts'
 import { PackageParams } from '../schemas/common.ts'
 import { LogEntry, LogsQuery } from '../schemas/packages.ts'
+import { Type } from '../schemas/type.ts'
 import { streamEvents, toClientSignal } from '../streamEvents.ts'
 
 export function registerLogs(app: Api, { lifecycle, closing, clock, log }: ApiDeps): void {

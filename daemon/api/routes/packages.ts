@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { answerJob } from '../answerJob.ts'
 import type { Api, ApiDeps } from '../api.ts'
 import { createPackageJobs } from '../packageJobs.ts'
@@ -6,6 +5,7 @@ import { nextLink, paginate } from '../paginate.ts'
 import { PackageParams } from '../schemas/common.ts'
 import { JobAccepted, JobView } from '../schemas/jobs.ts'
 import { InstallBody, PackagesQuery, PackageView, UninstallQuery, WaitQuery } from '../schemas/packages.ts'
+import { Type } from '../schemas/type.ts'
 import { toClientSignal } from '../streamEvents.ts'
 import { toPackageView } from '../toPackageView.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { Api, ApiDeps } from '../api.ts'
 import { SearchHit, SearchQuery } from '../schemas/info.ts'
+import { Type } from '../schemas/type.ts'
 import { toClientSignal } from '../streamEvents.ts'
 
 export function registerSearch(app: Api, { search, closing }: ApiDeps): void {

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from './type.ts'
 
 /** An object whose unknown keys are an error. */
 export const strict = <P extends Parameters<typeof Type.Object>[0]>(properties: P, options: { description?: string } = {}) =>

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { strict, Time } from './common.ts'
+import { type Static, Type } from './type.ts'
 
 /** CloudEvents 1.0, structured form. */
 export const EventView = Type.Object(

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { literals, nullable, strict, Time } from './common.ts'
+import { type Static, Type } from './type.ts'
 
 export const Health = Type.Object({ status: Type.Literal('ok'), version: Type.String() })
 export type Health = Static<typeof Health>

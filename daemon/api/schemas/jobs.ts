@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { ErrorRecord, Issue, literals, nullable, strict, Time } from './common.ts'
 import type { PackageView } from './packages.ts'
+import { type Static, Type } from './type.ts'
 
 export const JobView = Type.Object({
   id: Type.String(),

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { ErrorRecord, literals, nullable, PackageId, PageQuery, strict, Time } from './common.ts'
+import { type Static, Type } from './type.ts'
 
 const size = Type.Union([Type.String({ pattern: '^\\d+(\\.\\d+)?\\s*(B|kB|KB|MB|GB)?$' }), Type.Integer({ minimum: 1 })], {
   description: 'Bytes, or a size such as "256MB"',

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { PackageId, PageQuery, strict } from './common.ts'
+import { type Static, Type } from './type.ts'
 
 /** Protocol objects keep MCP's own shape and gain `package`. */
 const ofPackage = { package: PackageId }

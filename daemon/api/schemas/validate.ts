@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Issue, nullable, strict } from './common.ts'
+import { type Static, Type } from './type.ts'
 
 export const ValidateBody = strict({ manifest: Type.Unknown({ description: 'A manifest in the form of package.json' }) })
 export type ValidateBody = Static<typeof ValidateBody>
