@@ -93,8 +93,7 @@ export function createMcpCalls({ state, book, live, checker, ensureRunning, time
       }
       const issues = checker.check(packageId, tool, args)
       if (issues.length > 0) {
-        const listed = issues.map(({ pointer, message }) => `${pointer || 'the whole'} ${message}`).join('; ')
-        throw new PkgdError('ARGUMENTS_INVALID', `The arguments of ${packageId}/${name} break its schema: ${listed}`, {
+        throw new PkgdError('ARGUMENTS_INVALID', `The arguments of ${packageId}/${name} break its schema`, {
           hint: `pkg tools ${packageId} --json shows the schema`,
           issues,
         })
