@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { merge } from '../../../../../daemon/install/commit/commitChange.ts'
-import type { InstallRequest } from '../../../../../daemon/install/installer.ts'
-import { installKey } from '../../../../../daemon/install/installKey.ts'
 import { orderLocked } from '../../../../../daemon/install/plan/planLocked.ts'
 import { checkLocked } from '../../../../../daemon/install/plan/toLockedSource.ts'
 import { toValues } from '../../../../../daemon/install/plan/toValues.ts'
@@ -86,32 +84,4 @@ test('both kinds of locked dependency keep apart', () => {
 test('a change of the lockfile touches what it names', () => {
   const before = lockfile({ a: locked(), b: locked() })
   expect(Object.keys(merge(before, { a: null, c: locked() }).packages)).toEqual(['b', 'c'])
-})
-
-describe('the key of an install', () => {
-  const request: InstallRequest = {
-    spec: 'npm:x',
-    args: [],
-    env: { A: '1', B: '2' },
-    secrets: { K: 'hunter2' },
-    permissions: {},
-    consent: false,
-    start: false,
-    frozen: false,
-  }
-  test('is the same for the same request in any order, and holds no secret', () => {
-    expect(installKey(request)).toBe(installKey({ ...request, env: { B: '2', A: '1' } }))
-    expect(installKey(request)).not.toContain('hunter2')
-  })
-  test.each<[string, Partial<InstallRequest>]>([
-    ['spec', { spec: 'npm:y' }],
-    ['arguments', { args: ['x'] }],
-    ['values', { env: {} }],
-    ['secrets', { secrets: { K: 'other' } }],
-    ['permissions', { permissions: { network: { mode: 'internet' } } }],
-    ['consent', { consent: true }],
-    ['start', { start: true }],
-  ])('is another for other %s', (_name, change) => {
-    expect(installKey({ ...request, ...change })).not.toBe(installKey(request))
-  })
 })
