@@ -43,3 +43,9 @@ export function findCycle(id: string, needsOf: (id: string) => readonly string[]
   }
   return walk(id, [id])
 }
+
+/** The same way round, told from `id` on when it is on it. */
+export function startingAt(id: string, cycle: readonly string[]): readonly string[] {
+  const at = cycle.indexOf(id)
+  return at <= 0 ? cycle : [...cycle.slice(at, -1), ...cycle.slice(0, at), id]
+}

@@ -1,7 +1,7 @@
 import semver from 'semver'
 import { findCoded, type PkgdError } from '../../daemon/core/errors.ts'
 import type { GraphRequest } from './graphRequest.ts'
-import { findCycle } from './orderByNeeds.ts'
+import { findCycle, startingAt } from './orderByNeeds.ts'
 import type { Candidate, InstalledPackage } from './resolution.ts'
 import { cycleError, unsolvableError, type Want } from './unsolvable.ts'
 
@@ -76,7 +76,7 @@ export async function solveExtensions(request: GraphRequest): Promise<Chosen> {
     }
     const cycle = findCycle(id, (at) => Object.keys(next.has(at) ? extensionsOf(next.get(at) ?? candidate) : {}))
     if (!cycle) return undefined
-    fail(() => cycleError(cycle))
+    fail(() => cycleError(startingAt(rootId, cycle)))
     return cycle.filter((member) => member !== id)
   }
 
