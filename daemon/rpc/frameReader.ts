@@ -28,9 +28,14 @@ const newline = 0x0a
 /** What an unfinished frame may hold before it counts towards the budget: as much as one read brings. */
 const freeBytes = 65_536
 
-/** Cuts a byte stream into newline-delimited frames. The pieces of a frame are collected and joined once. */
+/** Pieces smaller than this are joined a thousand at a time: a frame that comes byte by byte must not cost an object a byte. */
+const smallBytes = 4_096
+const maxSmall = 1_024
+
+/** Cuts a byte stream into newline-delimited frames. The pieces of a frame are collected and joined at its end. */
 export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }: FrameReaderOptions): FrameReader {
   let pieces: Buffer[] = []
+  let small: Buffer[] = []
   let length = 0
   let charged = 0
   let isOpen = true
@@ -39,13 +44,30 @@ export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }:
   const forget = () => {
     budget.release(charged)
     pieces = []
+    small = []
     length = 0
     charged = 0
     skipping = null
   }
 
+  const joinSmall = () => {
+    if (small.length > 0) pieces.push(Buffer.concat(small))
+    small = []
+  }
+
+  const keep = (piece: Buffer) => {
+    if (piece.length < smallBytes) {
+      small.push(piece)
+      if (small.length >= maxSmall) joinSmall()
+    } else {
+      joinSmall()
+      pieces.push(piece)
+    }
+  }
+
   const skip = (over: SkippedFrame['over']) => {
     const scanner = createEnvelopeScanner()
+    joinSmall()
     for (const piece of pieces) scanner.push(piece)
     budget.release(charged)
     pieces = []
@@ -63,7 +85,7 @@ export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }:
       if (budget.take(due)) charged += due
       else skip('budget')
     }
-    if (skipping === null) pieces.push(piece)
+    if (skipping === null) keep(piece)
     else skipping.scanner.push(piece)
   }
 
@@ -74,6 +96,7 @@ export function createFrameReader({ maxFrameBytes, budget, onFrame, onSkipped }:
     }
     if (piece.length > 0) add(piece)
     const skipped = skipping === null ? null : { envelope: skipping.scanner.envelope, bytes: length, over: skipping.over }
+    joinSmall()
     const line = skipped === null ? Buffer.concat(pieces, length) : null
     forget()
     if (skipped !== null) onSkipped(skipped)

@@ -70,3 +70,13 @@ test('what is over the budget of all peers is skipped; small frames always pass'
   expect(hog.frames).toHaveLength(1)
   expect(budget.used).toBe(0)
 })
+
+test('a large frame that comes byte by byte costs memory for its bytes, not for its pieces', () => {
+  const text = Buffer.alloc(1_500_000, 'abcdefghijk')
+  const before = process.memoryUsage().heapUsed
+  const { frames, reader } = read([], { max: 2_000_000 })
+  for (const byte of text) reader.push(Buffer.from([byte]))
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60_000_000)
+  reader.push(Buffer.from('\n'))
+  expect(frames[0] === text.toString()).toBe(true)
+})
