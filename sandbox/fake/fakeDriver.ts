@@ -87,7 +87,7 @@ export function createFakeDriver({ engine, daemon }: FakeDriverOptions): FakeDri
     async recover(handle) {
       await alive(engine.enter('recover', handle.name))
       const sandbox = engine.sandboxes.get(handle.id)
-      return sandbox && engine.describe(sandbox)
+      return sandbox?.spec.identity.daemon === daemon ? engine.describe(sandbox) : undefined
     },
     async list() {
       await alive(engine.enter('list', daemon))
@@ -115,7 +115,7 @@ export function createFakeDriver({ engine, daemon }: FakeDriverOptions): FakeDri
         if (findCoded(error)?.code === 'SANDBOX_NOT_FOUND') return
         throw error
       }
-      engine.remove(handle.id)
+      await alive(engine.remove(handle.id))
     },
     async inspect(handle) {
       return toFakeReport(find(handle).spec, capabilities)
@@ -143,7 +143,7 @@ export function createFakeDriver({ engine, daemon }: FakeDriverOptions): FakeDri
       if (sandbox.frozen) engine.thaw(handle.id)
     },
     async stdio(handle) {
-      const sandbox = await enter('stdio', handle)
+      const sandbox = running(await enter('stdio', handle))
       if (sandbox.channel && !sandbox.channel.destroyed) {
         throw new PkgdError('CONFLICT', `The sandbox ${handle.name} has an open channel already`)
       }

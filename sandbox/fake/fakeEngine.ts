@@ -42,7 +42,8 @@ export interface FakeEngine {
   readonly sandboxes: ReadonlyMap<string, FakeSandbox>
   kill(id: string, signal?: string): void
   oom(id: string): void
-  remove(id: string): void
+  /** Resolves when its end and its removal are told. */
+  remove(id: string): Promise<void>
   freeze(id: string): void
   thaw(id: string): void
   /** The engine stops answering; with `killing` its sandboxes die with it. What happens meanwhile is told to nobody. */
@@ -85,13 +86,14 @@ export function createFakeEngine(script: FakeScript): FakeEngine {
     sandboxes,
     kill: (id, signal = 'SIGKILL') => the(id).process.signal(signal),
     oom: (id) => the(id).process.killForMemory(),
-    remove(id) {
+    async remove(id) {
       const sandbox = the(id)
       sandbox.process.signal('SIGKILL')
       sandboxes.delete(id)
       sandbox.channel?.destroy()
-      // The exit is told in a microtask of its own; the removal comes after it.
-      setImmediate(() => happened(sandbox, { kind: 'destroyed', handle: sandbox.handle }))
+      // Whoever waits for the end longest is told first: the removal comes after it.
+      await sandbox.process.exit
+      happened(sandbox, { kind: 'destroyed', handle: sandbox.handle })
     },
     freeze(id) {
       const sandbox = the(id)
