@@ -75,30 +75,49 @@ describe.skipIf(reason)(`kill -9 of the daemon [${reason}]`, () => {
     expect((await home.containers()).map(({ packageId }) => packageId)).toEqual(['dies'])
   })
 
-  it.each(['plan', 'fetch', 'verify', 'unpack', 'dependencies', 'commit', 'lockfile'])(
-    'during install, at %s: the old state stays',
-    async (stage) => {
-      await home.pkg(['install', await folder.write(nodeServer('kept'), { 'server.mjs': serverProgram() })])
-      const before = await home.snapshot()
-      const { body } = await home.rest<JobAccepted>('POST', '/v1/packages', {
-        spec: 'npm:@modelcontextprotocol/server-sequential-thinking',
-      })
-      const reached = await reachStage(client(), body.job.id, stage)
-      if (reached === 'ended') return // the stage was too short to be met: the install is complete, which the next test of the loop does not need
+  /** A package with a file of its own and an npm dependency: its install has every stage. */
+  const installing = async () =>
+    folder.write(nodeServer('newcomer', { dependencies: { packages: ['semver@^7'] } }), { 'server.mjs': serverProgram() })
+
+  /** After a death at any moment: the package is wholly there and works, or nothing of it is; what was there before works either way. */
+  const expectWholeOrNothing = async (job: string, before: Record<string, string>) => {
+    await home.pkg(['daemon', 'start'])
+    const listed = (await home.pkg(['list', '--json'])).json<{ id: string }[]>().map(({ id }) => id)
+    if (listed.includes('newcomer')) expect((await home.pkg(['start', 'newcomer'])).exitCode).toBe(0)
+    else expect(await home.snapshot()).toEqual(before)
+    expect(listed).toContain('kept')
+    expect((await home.pkg(['jobs', job, '--json'])).json<JobView>().state).toMatch(/failed|succeeded/)
+    expect((await home.pkg(['start', 'kept'])).exitCode).toBe(0)
+    return listed.includes('newcomer')
+  }
+
+  it.each(['plan', 'fetch', 'dependencies', 'store'])('during install, at %s: the old state stays', async (stage) => {
+    const spec = await installing()
+    await home.pkg(['install', await folder.write(nodeServer('kept'), { 'server.mjs': serverProgram() })])
+    const before = await home.snapshot()
+    const { body } = await home.rest<JobAccepted>('POST', '/v1/packages', { spec })
+    expect(await reachStage(client(), body.job.id, stage)).toBe('reached')
+    await killDaemon(home)
+    await expectWholeOrNothing(body.job.id, before)
+  })
+
+  it('during install, at moments all over it: whole or nothing', async () => {
+    const spec = await installing()
+    await home.pkg(['install', await folder.write(nodeServer('kept'), { 'server.mjs': serverProgram() })])
+    const begin = performance.now()
+    expect(await home.pkg(['install', spec])).toMatchObject({ exitCode: 0 })
+    const whole = performance.now() - begin
+    await home.pkg(['uninstall', 'newcomer', '--purge'])
+    const before = await home.snapshot()
+    const moments = [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1, 1.05]
+    for (const moment of moments) {
+      const { body } = await home.rest<JobAccepted>('POST', '/v1/packages', { spec })
+      await new Promise((resolve) => setTimeout(resolve, whole * moment))
       await killDaemon(home)
-      await home.pkg(['daemon', 'start'])
-      const listed = (await home.pkg(['list', '--json'])).json<{ id: string }[]>().map(({ id }) => id)
-      if (listed.includes('server-sequential-thinking')) {
-        expect((await home.pkg(['start', 'server-sequential-thinking'])).exitCode).toBe(0)
-      } else {
-        expect(listed).toEqual(['kept'])
-        expect(await home.snapshot()).toEqual(before)
-      }
-      const job = (await home.pkg(['jobs', body.job.id, '--json'])).json<JobView>()
-      expect(job.state).toMatch(/failed|succeeded/)
-      expect((await home.pkg(['start', 'kept'])).exitCode).toBe(0)
-    },
-  )
+      if (await expectWholeOrNothing(body.job.id, before)) await home.pkg(['uninstall', 'newcomer', '--purge'])
+      await home.pkg(['stop', 'kept'])
+    }
+  })
 })
 
 async function reachStage(client: ReturnType<typeof createClient>, job: string, stage: string): Promise<'reached' | 'ended'> {
