@@ -30,7 +30,7 @@ export interface Extracted {
   readonly bytes: number
 }
 
-const chunkSize = 256 * 1024
+const chunkSize = 64 * 1024
 
 /**
  * Unpacks an archive, which is taken to be hostile: nothing is ever written outside `directory`, nothing but files, directories and links that stay inside, nothing beyond the limits

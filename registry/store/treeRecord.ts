@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { open, readFile, rename } from 'node:fs/promises'
 import { PkgdError } from '../../daemon/core/errors.ts'
@@ -30,11 +30,8 @@ export const byPath = (left: { readonly path: string }, right: { readonly path: 
 
 /** The digest of a tree: of its sorted entries' paths, kinds, modes, sizes and content hashes, and of nothing else. */
 export function toDigest(entries: readonly TreeEntry[]): string {
-  const whole = createHash('sha512')
-  for (const entry of entries.toSorted(byPath)) {
-    whole.update(`${JSON.stringify([entry.path, entry.kind, entry.mode, entry.size, entry.hash])}\n`)
-  }
-  return `sha512-${whole.digest('hex')}`
+  const lines = entries.toSorted(byPath).map((entry) => `${JSON.stringify([entry.path, entry.kind, entry.mode, entry.size, entry.hash])}\n`)
+  return `sha512-${hash('sha512', lines.join(''), 'hex')}`
 }
 
 type Row = [path: string, kind: 'file' | 'link', mode: number, size: number, hash: string, inode: string, mtimeNs: string, ctimeNs: string]
