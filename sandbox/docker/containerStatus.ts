@@ -16,7 +16,7 @@ export function toExit({ State: state, Created: created }: ContainerDetails, kil
   })
 }
 
-export function toStatus(details: ContainerDetails, killedByUs: boolean): SandboxStatus {
+function toStatus(details: ContainerDetails, killedByUs: boolean): SandboxStatus {
   const { State: state } = details
   if (state.Paused) return { state: 'frozen', startedAt: state.StartedAt }
   if (state.Running) return { state: 'running', startedAt: state.StartedAt }

@@ -16,13 +16,12 @@ socket.on('close', () => process.stdout.end())
 
 /**
  * A byte stream to where the package listens: straight to the container's address where it has one, or through its namespaces, where this host's kernel
- * is the container's and the daemon may enter them; else through a relay that runs in the box. Errors: NOT_RUNNING when nothing listens there.
+ * is the container's and the daemon may enter them; else through a relay that runs in the box. `pid` is its init on this host, if it is here. Errors: NOT_RUNNING when nothing listens there.
  */
-export async function dialContainer(api: EngineApi, details: ContainerDetails, target: DialTarget, sameKernel: boolean): Promise<Duplex> {
-  const pid = details.State.Pid
-  const enters = sameKernel && process.getuid?.() === 0
-  if ('socket' in target) return enters ? dialSocket(pid, target.socket) : relayTo(api, details, { path: target.socket })
-  const address = sameKernel ? addressOf(details) : undefined
+export async function dialContainer(api: EngineApi, details: ContainerDetails, target: DialTarget, pid: number | null): Promise<Duplex> {
+  const entered = process.getuid?.() === 0 ? pid : null
+  if ('socket' in target) return entered === null ? relayTo(api, details, { path: target.socket }) : dialSocket(entered, target.socket)
+  const address = pid === null ? undefined : addressOf(details)
   if (address !== undefined) {
     try {
       return await connectTo(address, target.port)
@@ -31,7 +30,7 @@ export async function dialContainer(api: EngineApi, details: ContainerDetails, t
       if (findCoded(error)?.code !== 'NOT_RUNNING') throw error
     }
   }
-  return enters ? dialPort(pid, target.port) : relayTo(api, details, { host: '127.0.0.1', port: target.port })
+  return entered === null ? relayTo(api, details, { host: '127.0.0.1', port: target.port }) : dialPort(entered, target.port)
 }
 
 async function relayTo(api: EngineApi, details: ContainerDetails, to: object): Promise<Duplex> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Home } from '../../daemon/core/home.ts'
 import type { Clock, Logger } from '../../daemon/core/ports.ts'
+import { readIfThere } from '../confinement/cgroups.ts'
 import { hasSwap, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
 import type { ImageBuilder } from '../images/imageBuilder.ts'
 import type { Runtime } from '../images/imageSources.ts'
@@ -53,6 +54,8 @@ export interface DockerContext {
   /** The same for one that has ended. */
   inspectRunning(handle: SandboxHandle): Promise<ContainerDetails>
   readReport(details: ContainerDetails): Promise<SandboxReport>
+  /** The container's init as this host's own process table has it; null where it is out of sight (another machine, another pid namespace) or has ended. */
+  findProcess(details: ContainerDetails): Promise<number | null>
 }
 
 export function createDockerContext(deps: DockerDriverDeps): DockerContext {
@@ -75,6 +78,12 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
     checkOurs(details, daemonId)
     return details
   }
+  const findProcess = async ({ Id: id, State: { Pid: pid } }: ContainerDetails): Promise<number | null> => {
+    if (pid === 0 || !(await traits()).sameKernel) return null
+    // The number is of the engine's process table: it is the same process here only if its cgroup is the container's.
+    const cgroups = await readIfThere(`/proc/${pid}/cgroup`)
+    return cgroups?.includes(id) ? pid : null
+  }
 
   return {
     deps,
@@ -96,9 +105,10 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
       return details
     },
     async readReport(details) {
-      const { sameKernel } = await traits()
-      const kernel = sameKernel && details.State.Pid > 0 ? await readKernel(details.State.Pid) : unreadKernel
-      return toSandboxReport({ details, kernel, swap: sameKernel && (await hasSwap()) })
+      const pid = await findProcess(details)
+      const [kernel, swap] = pid === null ? [unreadKernel, false] : await Promise.all([readKernel(pid), hasSwap()])
+      return toSandboxReport({ details, kernel, swap })
     },
+    findProcess,
   }
 }

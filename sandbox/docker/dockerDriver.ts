@@ -68,8 +68,8 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
     },
     inspect: async (handle) => docker.readReport(await inspectOurs(handle)),
     async stats(handle) {
-      const [{ State: state }, { sameKernel }] = await Promise.all([inspectRunning(handle), docker.traits()])
-      const usage = sameKernel ? await readKernelUsage(state.Pid) : null
+      const pid = await docker.findProcess(await inspectRunning(handle))
+      const usage = pid === null ? null : await readKernelUsage(pid)
       return usage ?? toSandboxStats(await api.statContainer(handle.id))
     },
     async *logs(handle, { follow, tail, signal }) {
@@ -94,8 +94,8 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
     },
     stdio: (handle) => channels.open(handle),
     async dial(handle, target) {
-      const [details, { sameKernel }] = await Promise.all([inspectRunning(handle), docker.traits()])
-      return dialContainer(api, details, target, sameKernel)
+      const details = await inspectRunning(handle)
+      return dialContainer(api, details, target, await docker.findProcess(details))
     },
     runToEnd: (spec, context) => runBuild(spec, context, docker),
     volumes: createVolumes({ daemonId, directory: home.data, api, sharesDisk: async () => (await docker.traits()).sharesDisk }),
@@ -112,7 +112,7 @@ async function readCapabilities({ deps, traits }: DockerContext): Promise<Driver
   return {
     driver: 'docker',
     version: engine.version,
-    stdio: engine.sharesPipes && deps.stdio !== 'attach' ? 'pipes' : 'attach',
+    stdio: engine.sameKernel && deps.stdio !== 'attach' ? 'pipes' : 'attach',
     freeze: true,
     localMounts: engine.sharesDisk,
     adoption: true,

@@ -15,12 +15,10 @@ export interface EngineTraits {
   readonly version: string
   readonly operatingSystem: string
   readonly rootless: boolean
-  /** The engine runs on this very kernel: its containers' processes and cgroups are seen here. */
-  readonly sameKernel: boolean
   /** Directories of this host can be mounted. */
   readonly sharesDisk: boolean
-  /** Named pipes join a process of this host with one in a container: one kernel, one disk. */
-  readonly sharesPipes: boolean
+  /** It shares the disk and runs on this very kernel: named pipes in such directories join a process here with one in a container. */
+  readonly sameKernel: boolean
   readonly unenforced: Readonly<Partial<Record<LimitName, string>>>
   readonly seccomp: boolean
 }
@@ -37,16 +35,15 @@ export interface ProbeDeps {
 /** Asks the engine what it is, and tries once, by a container that is made and never started, whether it sees this host's disk. */
 export async function probeEngine({ api, endpoint, daemonId, cache, scratch }: ProbeDeps): Promise<EngineTraits> {
   const [version, info] = await Promise.all([api.version(), api.info()])
-  const sameKernel = endpoint.kind === 'socket' && version.kernel === release()
   const seen = JSON.stringify([endpoint, info.id, version.version, version.kernel, hostname(), scratch])
-  const sharesDisk = endpoint.kind === 'socket' && (await recallOr(cache, seen, () => tryBind(api, daemonId, scratch)))
+  const sharesDisk = await recallOr(cache, seen, () => tryBind(api, daemonId, scratch))
+  const sameKernel = sharesDisk && version.kernel === release()
   return {
     version: version.version,
     operatingSystem: info.operatingSystem,
     rootless: info.rootless,
     sameKernel,
     sharesDisk,
-    sharesPipes: sameKernel && sharesDisk,
     unenforced: toUnenforced(info),
     seccomp: info.seccomp,
   }

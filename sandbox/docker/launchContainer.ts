@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createCleanups } from '../../daemon/core/disposables.ts'
-import type { OperationContext } from '../../daemon/core/ports.ts'
+import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { SandboxHandle } from '../sandboxDriver.ts'
 import { createBoxDirectory } from '../starter/boxDirectory.ts'
+import { writeAccountFiles } from './accountFiles.ts'
 import { type BoxSpec, boxMount, toContainerSpec } from './containerSpec.ts'
 import type { DockerNetworks } from './dockerNetworks.ts'
 import type { EngineApi } from './engineApi.ts'
@@ -22,7 +23,7 @@ export interface StartedContainer {
   readonly handle: SandboxHandle
   /** With `attach`: connected before the start, so that nothing the package says is missed. */
   readonly attached: Duplex | null
-  /** Undoes all of it. */
+  /** Undoes all of it; what could not be is logged. */
   undo(): Promise<void>
 }
 
@@ -31,6 +32,7 @@ export interface ContainerDeps {
   readonly networks: DockerNetworks
   /** `$PKGD_HOME/run`. */
   readonly run: string
+  readonly log: Logger
 }
 
 export const boxDirectoryOf = (run: string, name: string): string => join(run, name, 'box')
@@ -39,29 +41,38 @@ export const boxDirectoryOf = (run: string, name: string): string => join(run, n
 export async function startContainer(
   { box, env, egress }: LaunchRequest,
   { signal, progress }: OperationContext,
-  { api, networks, run }: ContainerDeps,
+  { api, networks, run, log }: ContainerDeps,
 ): Promise<StartedContainer> {
   const cleanups = createCleanups()
   const directory = boxDirectoryOf(run, box.name)
   const { uid, labels } = box
+  const undo = async () => {
+    try {
+      await cleanups.run()
+    } catch (error) {
+      // Why the launch failed is what its caller must hear. The rest has the daemon's label and falls to the next sweep.
+      log.warn('What is left of a sandbox could not be removed', { sandbox: box.name, error: String(error) })
+    }
+  }
+  const makeFiles = async () => {
+    await createBoxDirectory({ directory, uid, env: { HOME: '/tmp', ...env }, stdio: labels.stdio })
+    return [boxMount(directory), ...(await writeAccountFiles(dirname(directory), uid))]
+  }
+  const makeNetwork = async () => {
+    if (egress.mode === 'none') return null
+    const network = await networks.create(box.name, labels.identity.packageId, egress)
+    cleanups.add(() => networks.remove(box.name))
+    return network
+  }
   try {
     progress({ stage: 'create' })
     cleanups.add(() => rm(join(run, box.name), { recursive: true, force: true }))
-    const makeNetwork = async () => {
-      if (egress.mode === 'none') return null
-      const network = await networks.create(box.name, labels.identity.packageId, egress)
-      cleanups.add(() => networks.remove(box.name))
-      return network
-    }
     // Both must have settled before anything is undone.
-    const [made, network] = await Promise.allSettled([
-      createBoxDirectory({ directory, uid, env: { HOME: '/tmp', ...env }, stdio: labels.stdio }),
-      makeNetwork(),
-    ])
-    if (made.status === 'rejected') throw made.reason
+    const [files, network] = await Promise.allSettled([makeFiles(), makeNetwork()])
+    if (files.status === 'rejected') throw files.reason
     if (network.status === 'rejected') throw network.reason
     signal.throwIfAborted()
-    const id = await api.createContainer(toContainerSpec({ ...box, mounts: [boxMount(directory), ...box.mounts], network: network.value }))
+    const id = await api.createContainer(toContainerSpec({ ...box, mounts: [...files.value, ...box.mounts], network: network.value }))
     cleanups.add(() => api.removeContainer(id))
     signal.throwIfAborted()
     const attached = labels.stdio === 'attach' && labels.purpose === 'package' ? await api.attachContainer(id) : null
@@ -71,9 +82,9 @@ export async function startContainer(
     progress({ stage: 'start' })
     await api.startContainer(id)
     signal.throwIfAborted()
-    return { handle: { driver: 'docker', id, name: box.name }, attached, undo: () => cleanups.run() }
+    return { handle: { driver: 'docker', id, name: box.name }, attached, undo }
   } catch (error) {
-    await cleanups.run()
+    await undo()
     throw toStartError(error, labels.identity.packageId)
   }
 }

@@ -7,7 +7,6 @@ import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { LaunchSpec, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
 import type { BoxSpec } from './containerSpec.ts'
 import type { DockerContext } from './dockerContext.ts'
-import type { ContainerDetails } from './engineApi.ts'
 import { type StartedContainer, startContainer } from './launchContainer.ts'
 import { toBindMount, toDataMount } from './sandboxMounts.ts'
 import { checkCommandFound, watchStarter } from './starterWatch.ts'
@@ -28,7 +27,7 @@ export async function launchSandbox(spec: LaunchSpec, context: OperationContext,
   try {
     const egress = await toEgress(spec, docker)
     const box = await toBox(spec, name, docker)
-    const started = await startContainer({ box, env: spec.env, egress }, context, { api, networks, run: deps.home.run })
+    const started = await startContainer({ box, env: spec.env, egress }, context, { api, networks, run: deps.home.run, log: deps.log })
     try {
       context.progress({ stage: 'read-back' })
       const report = await verify(started, spec, context, docker)
@@ -44,7 +43,7 @@ export async function launchSandbox(spec: LaunchSpec, context: OperationContext,
 
 async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerContext): Promise<Omit<BoxSpec, 'network'>> {
   const engine = await traits()
-  const stdio = engine.sharesPipes && deps.stdio !== 'attach' ? 'pipes' : 'attach'
+  const stdio = engine.sameKernel && deps.stdio !== 'attach' ? 'pipes' : 'attach'
   return {
     name,
     labels: { identity: spec.identity, limits: spec.limits, network: spec.network.mode, stdio, purpose: 'package' },
@@ -80,22 +79,21 @@ async function verify(
   { handle }: StartedContainer,
   { identity, allowUnenforced }: LaunchSpec,
   { signal }: OperationContext,
-  { api, readReport, traits }: DockerContext,
+  { api, readReport, findProcess }: DockerContext,
 ): Promise<SandboxReport> {
-  const { sameKernel } = await traits()
   const details = await api.inspectContainer(handle.id)
   const report = await readReport(details)
   checkEnforced(report, identity.packageId, allowUnenforced)
-  if (sameKernel && details.State.Pid > 0) await watchStarter(details.State.Pid, signal)
-  const { State: state } = isAlive(details) ? details : await api.inspectContainer(handle.id)
+  const pid = await findProcess(details)
+  if (pid !== null) await watchStarter(pid, signal)
+  const { State: state } = pid !== null && isAlive(pid) ? details : await api.inspectContainer(handle.id)
   if (!state.Running) await checkCommandFound(api, handle.id, state.ExitCode, identity.packageId)
   signal.throwIfAborted()
   return report
 }
 
 /** Whether the container's init is still there; the engine learns of its end a moment after the kernel. */
-function isAlive({ State: { Pid: pid } }: ContainerDetails): boolean {
-  if (pid === 0) return false
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {

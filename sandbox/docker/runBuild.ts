@@ -30,7 +30,12 @@ export async function runBuild(spec: BuildSpec, context: OperationContext, docke
   try {
     await giveMounts(mounts, uid)
     const egress = reach.length > 0 ? ({ mode: 'reach', targets: reach } as const) : ({ mode: 'none' } as const)
-    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, { api, networks, run: deps.home.run })
+    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, {
+      api,
+      networks,
+      run: deps.home.run,
+      log: deps.log,
+    })
     try {
       return await waitForEnd(api, started.handle.id, identity.packageId, context.signal)
     } finally {

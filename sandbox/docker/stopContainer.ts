@@ -35,7 +35,7 @@ async function signalContainer(api: EngineApi, id: string, signal: string): Prom
 }
 
 /** Whether the engine refused because of the container's state (409, and 500 of older engines). */
-export function isConflict(error: unknown, reason: RegExp): boolean {
+function isConflict(error: unknown, reason: RegExp): boolean {
   const status = statusOf(error)
   if (status !== 409 && status !== 500) return false
   for (let at: unknown = error; at instanceof Error; at = at.cause) if (reason.test(reasonOf(at))) return true

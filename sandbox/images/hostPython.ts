@@ -15,7 +15,7 @@ export interface HostPython {
 }
 
 /** The oldest Python that packages may count on. */
-export const oldestPython = '3.11'
+const oldestPython = '3.11'
 
 const names = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11']
 

@@ -10,7 +10,7 @@ import { areUnchanged, findImageSources, type ImageSources, imageRecipe, type Ru
 import { createSharedWork } from './sharedWork.ts'
 
 /** What an image is, known before it is built. */
-export interface ImageDescription {
+interface ImageDescription {
   readonly runtime: Runtime
   /** Equal keys are equal images; it changes with any file the image is made from. */
   readonly key: string

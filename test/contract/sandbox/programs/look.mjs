@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { accessSync, closeSync, constants, openSync, readFileSync, statSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, userInfo } from 'node:os'
 
 const attempt = (work) => {
   try {
@@ -47,6 +47,7 @@ process.stdin.once('data', async () => {
     uid: process.getuid(),
     gid: process.getgid(),
     groups: process.getgroups(),
+    user: attempt(() => `${userInfo().username} ${userInfo().homedir}`),
     cwd: process.cwd(),
     home: process.env.HOME,
     env: process.env,
