@@ -1,6 +1,7 @@
 import type { SandboxDriver } from '../../sandbox/sandboxDriver.ts'
 import { findCoded, PkgdError } from '../core/errors.ts'
 import type { OperationContext } from '../core/ports.ts'
+import type { SandboxExit } from '../core/types.ts'
 import type { PackageRecord } from '../store/state.ts'
 import { connectRun, pickHost } from './connectRun.ts'
 import type { LastWords } from './lastWords.ts'
@@ -117,7 +118,8 @@ async function abandon(deps: StartDeps, run: Run, plan: LaunchPlan, error: unkno
   const { log, lastWords, state } = deps
   const { record, handle } = run
   run.over.abort(error)
-  await findExit(deps, run, error)
+  // What it ended with by itself: its removal below is an end as well.
+  const exit = await findExit(deps, run, error)
   const said = quoteLastWords(await lastWords.capture(record.id, handle), record, state.secrets)
   try {
     await removeSandbox(deps, record.id, handle)
@@ -125,12 +127,12 @@ async function abandon(deps: StartDeps, run: Run, plan: LaunchPlan, error: unkno
     log.warn('the sandbox of a failed start stays until the engine answers', { package: record.id, error: String(stuck) })
   }
   if (findCoded(error)?.code === 'OPERATION_CANCELLED') return error
-  return toStartError({ record, command: plan.command, error, exit: run.exit, said })
+  return toStartError({ record, command: plan.command, error, exit, said })
 }
 
 /** An end that only shows as a broken channel so far: the engine is asked, and given a moment to notice. */
-async function findExit({ driver, clock, log }: StartDeps, run: Run, error: unknown): Promise<void> {
-  if (run.exit) return
+async function findExit({ driver, clock, log }: StartDeps, run: Run, error: unknown): Promise<SandboxExit | null> {
+  if (run.exit) return run.exit
   try {
     const info = await driver.recover(run.handle)
     if (info?.status.state === 'exited') noteExit(run, info.status.exit)
@@ -141,4 +143,5 @@ async function findExit({ driver, clock, log }: StartDeps, run: Run, error: unkn
   } catch (unknown) {
     log.debug('how a sandbox ended is not known', { package: run.record.id, error: String(unknown) })
   }
+  return run.exit
 }
