@@ -14,6 +14,9 @@ export const catalogParts: readonly CatalogPart[] = ['tools', 'resources', 'prom
 /** A server that never ends its pages is cut off here, with an error. */
 const maxPages = 1_000
 
+/** So much may a list have in all: it is kept in memory and in the store. */
+const maxListBytes = 32 << 20
+
 /** Lists one part of what a server offers, all pages; empty when it does not declare it. Errors: PROTOCOL_ERROR for a list of another form, and the peer's. */
 export async function listPart(connection: ListedConnection, part: CatalogPart, options: RequestOptions): Promise<Partial<CatalogLists>> {
   const declared: ServerCapabilities = connection.session.capabilities
@@ -45,9 +48,14 @@ interface ListAll<T> {
 async function listAll<T>({ connection, method, key, isEntry, options }: ListAll<T>): Promise<T[]> {
   const entries: T[] = []
   const seen = new Set<string>()
+  let bytes = 0
   let cursor: string | undefined
   do {
-    const { result } = (await connection.request(method, cursor === undefined ? undefined : { cursor }, options)).message
+    const frame = await connection.request(method, cursor === undefined ? undefined : { cursor }, options)
+    const { result } = frame.message
+    bytes += frame.bytes.length
+    if (bytes > maxListBytes)
+      throw new PkgdError('PROTOCOL_ERROR', `${connection.record.id} answers ${method} with more than ${maxListBytes} bytes`)
     const page = result[key]
     if (!Array.isArray(page) || !page.every(isEntry)) {
       throw new PkgdError('PROTOCOL_ERROR', `${connection.record.id} answered ${method} with something else than a list of ${key}`)

@@ -49,7 +49,7 @@ export function createMcpHost(deps: McpHostDeps): McpHost {
     const packageLog = log.child({ package: record.id })
     const connection = await openConnection(deps, { context, era: known?.era, signal, log: packageLog })
     const { peer } = connection
-    const lists = createListFollower({ connection, book, timeoutMs: callTimeoutMs, log: packageLog })
+    const lists = createListFollower({ connection, book, timeoutMs: callTimeoutMs, clock, log: packageLog })
     peer.onNotification((method, params) => {
       if (!lists.notified(method)) packageLog.debug('The package notified', { method, level: params?.level })
     })

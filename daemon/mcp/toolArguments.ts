@@ -1,7 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import { loadAjv, loadAjv2020, loadAjvFormats } from '../../registry/manifest/loadAjv.ts'
 import type { Issue } from '../core/errors.ts'
 import type { Logger } from '../core/ports.ts'
 import { createBoundedPattern } from './boundedPattern.ts'
@@ -29,8 +28,8 @@ export function createArgumentChecker(log: Logger): ArgumentChecker {
       logger: false,
       code: { regExp: Object.assign(createBoundedPattern, { code: 'createBoundedPattern' }) },
     } as const
-    const made: Ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options)
-    formats.default(made, { mode: 'fast' })
+    const made: Ajv = dialect === 'draft-07' ? new (loadAjv())(options) : new (loadAjv2020())(options)
+    loadAjvFormats()(made, { mode: 'fast' })
     compilers.set(dialect, made)
     return made
   }
