@@ -2,6 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import semver from 'semver'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import { isNpmRegistryOf } from '../fetch/npm/npmConfig.ts'
 import { isExtension } from './isExtension.ts'
 import type { RegistryFolders } from './registryFolder.ts'
 import { nameRegistry, type RegistrySource, toNpmName } from './registrySource.ts'
@@ -42,11 +43,20 @@ async function listIn(
   }
   const name = toNpmName(id, registry.scope)
   const packument = await deps.remote.npm.packument(name, { registry: registry.url, whole: true }, context)
-  return Object.values(packument?.versions ?? {}).flatMap((published) => {
+  const found = Object.values(packument?.versions ?? {}).flatMap((published) => {
     // A registry for everything holds much that only happens to have the name.
     const candidate = isExtension(published.packageJson) ? tryNpmCandidate(name, published) : undefined
     return candidate?.manifest.id === id ? [candidate] : []
   })
+  // npm installs a generated project from its own configuration's registry: there the name may be another package.
+  const reachable = isNpmRegistryOf(await deps.remote.readNpmConfig(), name, registry.url)
+  const usable = found.filter(({ layout }) => reachable || layout === 'files')
+  if (usable.length === 0 && found.length > 0) {
+    throw new PkgdError('MANIFEST_MISSING', `${name} in ${nameRegistry(registry)} has no manifest, and npm would look for it elsewhere`, {
+      hint: `set ${name.startsWith('@') ? `${name.split('/')[0]}:` : ''}registry=${registry.url} in ~/.npmrc, or add a "pkgd" key to its package.json`,
+    })
+  }
+  return usable
 }
 
 /** The newest version of an id that satisfies a range. Errors: PACKAGE_NOT_FOUND (with the nearest id), VERSION_NOT_FOUND (with what there is). */

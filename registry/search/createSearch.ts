@@ -1,10 +1,11 @@
 import { findCoded, hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import { isNpmRegistryOf, type NpmConfig } from '../fetch/npm/npmConfig.ts'
 import { toPackageId } from '../manifest/packageId.ts'
 import { recordOf } from '../manifest/record.ts'
 import { isExtension } from '../resolve/isExtension.ts'
 import { createRegistryFolders, type RegistryFolders } from '../resolve/registryFolder.ts'
-import { nameRegistry, type RegistrySource } from '../resolve/registrySource.ts'
+import { nameRegistry, type RegistrySource, toNpmName } from '../resolve/registrySource.ts'
 import type { Candidate, SearchResult } from '../resolve/resolution.ts'
 import type { ResolverDeps } from '../resolve/resolverDeps.ts'
 import { toSpec } from '../resolve/toSpec.ts'
@@ -52,7 +53,8 @@ async function searchOne(
   try {
     if (registry.kind === 'npm') {
       const rows = await searchNpm(deps, registry.url, query, context)
-      return { results: rows.flatMap((row) => toNpmResult(row, name)), failures: [] }
+      const config = await deps.remote.readNpmConfig()
+      return { results: rows.flatMap((row) => toNpmResult(row, registry, config)), failures: [] }
     }
     const { candidates, broken } = await folders.list(registry.path, context)
     return {
@@ -89,13 +91,24 @@ function toFolderResult({ manifest, resolution }: Candidate, registry: string): 
   return { id, name, version, type, description, spec, registry }
 }
 
-/** A row of npm's search that is plausibly an extension. */
-function toNpmResult(row: unknown, registry: string): SearchResult[] {
+/** A row of npm's search that is plausibly an extension and can be installed: from the registry that npm itself would ask, or by its id. */
+function toNpmResult(row: unknown, registry: RegistrySource & { kind: 'npm' }, config: NpmConfig): SearchResult[] {
   const found = recordOf(recordOf(row).package)
   const { name, version, description } = found
   if (typeof name !== 'string' || typeof version !== 'string' || !isExtension(found)) return []
   const id = toPackageId(name)
   if (id === undefined) return []
-  const text = typeof description === 'string' ? description : ''
-  return [{ id, name, version, type: 'mcp-server', description: text, spec: `npm:${name}@${version}`, registry }]
+  const byName = isNpmRegistryOf(config, name, registry.url)
+  if (!byName && toNpmName(id, registry.scope) !== name) return []
+  return [
+    {
+      id,
+      name,
+      version,
+      type: 'mcp-server',
+      description: typeof description === 'string' ? description : '',
+      spec: byName ? `npm:${name}@${version}` : `${id}@${version}`,
+      registry: nameRegistry(registry),
+    },
+  ]
 }

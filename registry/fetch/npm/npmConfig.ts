@@ -57,6 +57,10 @@ export function pickNpmRegistry(config: NpmConfig, name: string): string {
   return (scope && config.scopes[scope]) || config.registry
 }
 
+/** Whether npm itself takes a package of that name from that registry. */
+export const isNpmRegistryOf = (config: NpmConfig, name: string, registry: string): boolean =>
+  pickNpmRegistry(config, name) === withSlash(registry)
+
 /** The `authorization` for an address, from the settings of the nearest registry above it; undefined where there is none. */
 export function pickNpmAuthorization(config: NpmConfig, url: string): string | undefined {
   const { host, pathname } = new URL(url)

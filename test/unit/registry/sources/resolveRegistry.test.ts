@@ -58,6 +58,20 @@ test('the first registry that has an id answers for it; extensions of an npm reg
   expect(await versionsOf('library')).toEqual([])
 })
 
+test('a registry that npm does not ask gives only packages with a manifest of ours: npm would take the name from its own', async () => {
+  const key = { id: 'keyed', type: 'mcp-server', mcp: { transport: 'stdio', command: 'node', args: ['x.js'] } }
+  at.publish('@own/keyed', [{ version: '1.0.0', pkgd: key }])
+  at.publish('@own/derived', [{ version: '1.0.0', bin: 'x.js', mcpName: 'io.x/derived' }])
+  expect(await versionsOf('derived')).toEqual(['1.0.0'])
+  at.env.npm_config_registry = 'http://127.0.0.1:1/'
+  expect(await versionsOf('keyed')).toEqual(['1.0.0'])
+  await expect(resolve('derived')).rejects.toMatchObject({ code: 'MANIFEST_MISSING', hint: expect.stringContaining('@own:registry=') })
+
+  const row = (name: string) => ({ package: { name, version: '1.0.0', keywords: ['mcp'] } })
+  at.pages.set('/-/v1/search', JSON.stringify({ objects: [row('@own/keyed'), row('public')] }))
+  expect((await at.search('keyed', at.context)).results.map(({ spec }) => spec)).toEqual(['keyed@1.0.0'])
+})
+
 test('nothing of the name: the nearest is hinted', async () => {
   put('weather-tool/package.json', manifest('weather-tool', '1.0.0'))
   await expect(resolve('wether-tool')).rejects.toMatchObject({ code: 'PACKAGE_NOT_FOUND', hint: 'did you mean weather-tool?' })
