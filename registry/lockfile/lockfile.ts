@@ -6,7 +6,7 @@ export interface LockedPackage {
   readonly resolution: Resolution
   /** Digest of the installed tree, dependencies included. */
   readonly tree: string
-  /** Locked versions of its npm or PyPI dependencies: `name@version` to SRI. */
+  /** Locked versions of its npm and PyPI dependencies: `npm:name@version` or `pypi:name@version` to SRI. */
   readonly dependencies: Readonly<Record<string, string>>
   /** Extensions it needs: id to range. */
   readonly extensions: Readonly<Record<string, string>>

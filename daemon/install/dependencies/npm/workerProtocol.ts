@@ -14,7 +14,7 @@ export interface NpmWorkerRequest {
   readonly offline: boolean
 }
 
-export interface InstalledNpmPackage {
+interface InstalledNpmPackage {
   readonly name: string
   readonly version: string
   /** SRI; null for what came inside another package. */

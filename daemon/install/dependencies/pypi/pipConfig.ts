@@ -11,7 +11,7 @@ export interface PipConfig {
 }
 
 /** pip's own default. */
-export const defaultIndex = 'https://pypi.org/simple'
+const defaultIndex = 'https://pypi.org/simple'
 
 type Settings = Readonly<Record<string, string>>
 

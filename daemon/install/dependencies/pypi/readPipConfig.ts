@@ -18,7 +18,7 @@ export async function readPipConfig(env: Readonly<Record<string, string | undefi
 }
 
 /** Where pip looks, the weakest first. `PIP_CONFIG_FILE=/dev/null` stands for no file at all. */
-export function listPipFiles(env: Readonly<Record<string, string | undefined>>): string[] {
+function listPipFiles(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env.PIP_CONFIG_FILE === '/dev/null') return []
   const home = env.HOME
   const config = env.XDG_CONFIG_HOME ?? (home && join(home, '.config'))
