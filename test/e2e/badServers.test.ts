@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Problem } from '../../daemon/api/schemas/common.ts'
 import { missing } from '../provision/requirements.ts'
 import { createPackageFolder, nodeServer, type PackageFolder, serverProgram } from './packages.ts'
 import { createTestHome, type TestHome } from './testHome.ts'
@@ -94,8 +95,9 @@ describe.skipIf(reason)(`servers that do not behave [${reason}]`, () => {
     expect(started.stderr).toMatch(says)
     expect(started.exitCode).toBe(exit)
 
-    const overRest = await home.rest<{ state: string; error: { code: string } }>('POST', `/v1/packages/${id}/start?wait=true`)
-    expect(overRest.body).toMatchObject({ state: 'failed', error: { code } })
+    const overRest = await home.rest<Problem>('POST', `/v1/packages/${id}/start?wait=true`)
+    expect(overRest.headers['content-type']).toContain('application/problem+json')
+    expect(overRest.body).toMatchObject({ code, status: overRest.status })
     expect(await home.containers()).toEqual([])
     expect((await home.pkg(['list', '--json'])).json<{ id: string; state: string }[]>()).toContainEqual(
       expect.objectContaining({ id, state: expect.stringMatching(/^(failed|stopped)$/) }),
