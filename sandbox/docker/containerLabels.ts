@@ -29,6 +29,14 @@ export function toObjectLabels({ daemon, packageId }: { readonly daemon: string;
   return { [key.daemon]: daemon, [key.package]: packageId }
 }
 
+/** On what runs to its end and is never adopted. */
+export const passingLabel: Readonly<Record<string, string>> = { [key.purpose]: 'build' }
+
+export const isPassing = (labels: Readonly<Record<string, string>>): boolean => labels[key.purpose] === 'build'
+
+/** The filter that finds packages' sandboxes alone. */
+export const packagePurpose = `${key.purpose}=package`
+
 export const packageOf = (labels: Readonly<Record<string, string>>): string => labels[key.package] ?? ''
 
 export function toLabels({ identity, limits, network, stdio, purpose }: LabelledSandbox): Record<string, string> {

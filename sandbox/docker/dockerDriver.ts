@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKernelUsage } from '../confinement/kernelUsage.ts'
 import type { DriverCapabilities, SandboxDriver } from '../sandboxDriver.ts'
+import { packagePurpose } from './containerLabels.ts'
 import { toSandboxStats } from './containerStats.ts'
 import { checkOurs, toExit } from './containerStatus.ts'
 import { dialContainer } from './dialContainer.ts'
@@ -43,7 +44,7 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
         await egress.reassert()
       }
       const wasKilled = (id: string) => killed.has(id)
-      const labels = [docker.label, 'io.pkgd.purpose=package']
+      const labels = [docker.label, packagePurpose]
       return followEngine({ api, labels, clock, log, wasKilled, onFound }, AbortSignal.any([signal, closed.signal]))
     },
     async stop(handle, graceMs) {

@@ -56,6 +56,7 @@ export function createDockerImages({ api, builder, references, log }: DockerImag
     await api.importImage(builder.writeTar(root), { repository, tag: key, changes: toChanges(root) }, context.signal)
     const imported = await api.inspectImage(reference)
     if (!imported) throw new PkgdError('IMAGE_UNAVAILABLE', `The image ${reference} was imported, but the engine does not have it`)
+    await builder.discard(root)
     await removeFormer(runtime, key)
     return toPrepared(request, imported, 'built')
   }

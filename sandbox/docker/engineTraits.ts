@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { create } from 'tar'
 import { findCoded } from '../../daemon/core/errors.ts'
 import type { LimitName } from '../sandboxDriver.ts'
-import { daemonLabel, toObjectLabels } from './containerLabels.ts'
+import { daemonLabel, passingLabel, toObjectLabels } from './containerLabels.ts'
 import type { EngineApi, EngineInfo } from './engineApi.ts'
 import type { EngineEndpoint } from './engineEndpoint.ts'
 
@@ -88,7 +88,7 @@ async function tryBind(api: EngineApi, daemonId: string, scratch: string): Promi
       name: `pkgd-${daemonId}-probe-${tag}`,
       Image: reference,
       Cmd: ['/probe'],
-      Labels: toObjectLabels({ daemon: daemonId, packageId: 'probe' }),
+      Labels: { ...toObjectLabels({ daemon: daemonId, packageId: 'probe' }), ...passingLabel },
       HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'bind', Source: directory, Target: '/probe', ReadOnly: true }] },
     })
     return true

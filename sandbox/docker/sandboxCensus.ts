@@ -2,9 +2,10 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../../daemon/core/errors.ts'
 import type { SandboxHandle, SandboxInfo } from '../sandboxDriver.ts'
+import { isPassing } from './containerLabels.ts'
 import { checkOurs, toSandboxInfo } from './containerStatus.ts'
 import type { DockerContext } from './dockerContext.ts'
-import type { ContainerDetails } from './engineApi.ts'
+import type { ContainerDetails, ContainerSummary } from './engineApi.ts'
 import { isGone } from './stopContainer.ts'
 
 /** Who is there, told by the engine's labels alone. */
@@ -33,8 +34,12 @@ export function createSandboxCensus({ deps, api, networks, label, busy, killed }
     return info
   }
 
-  /** Once in a life: networks and run directories whose container is gone. */
-  async function sweep(live: ReadonlySet<string>): Promise<void> {
+  /** Once in a life: what a dead daemon left of builds, and networks and run directories whose container is gone. */
+  async function sweep(containers: readonly NamedContainer[]): Promise<void> {
+    const left = containers.filter(({ name, passing }) => passing && !busy.has(name))
+    await Promise.all(left.map(({ id }) => api.removeContainer(id)))
+    // What is being started right now has its network before it has its container.
+    const live = new Set([...containers.filter((each) => !left.includes(each)).map(({ name }) => name), ...busy])
     await networks.sweep(live)
     const run = deps.home.run
     const names = await readdir(run).catch((error: unknown) => {
@@ -50,13 +55,25 @@ export function createSandboxCensus({ deps, api, networks, label, busy, killed }
     recover,
     async list() {
       const summaries = await api.listContainers([label])
-      const named = summaries.map(({ Id: id, Names: names }) => ({ id, name: (names[0] ?? id).replace(/^\//, '') }))
-      // What is being started right now has its network before it has its container.
-      swept ??= sweep(new Set([...named.map(({ name }) => name), ...busy]))
+      const containers = summaries.map(toNamed)
+      swept ??= sweep(containers)
       await swept
-      const listed = named.filter(({ name }) => !busy.has(name))
+      const listed = containers.filter(({ name, passing }) => !passing && !busy.has(name))
       const found = await Promise.all(listed.map(({ id, name }) => recover({ driver: 'docker', id, name })))
       return found.filter((info) => info !== undefined)
     },
   }
 }
+
+interface NamedContainer {
+  readonly id: string
+  readonly name: string
+  /** A build or a probe. */
+  readonly passing: boolean
+}
+
+const toNamed = ({ Id: id, Names: names, Labels: labels }: ContainerSummary): NamedContainer => ({
+  id,
+  name: (names[0] ?? id).replace(/^\//, ''),
+  passing: isPassing(labels),
+})

@@ -31,6 +31,8 @@ export interface ImageBuilder {
   prepareRoot(runtime: Runtime, context: OperationContext): Promise<PreparedRoot>
   /** The root directory as a tar stream whose files all belong to root. */
   writeTar(root: PreparedRoot): Readable
+  /** Gives the disk back once the root has gone elsewhere, such as into an engine. Its key is still known to `sweep`; asked for again, it is built again. */
+  discard(root: PreparedRoot): Promise<void>
   /** Removes what a dead process left half built, and every built root whose key is not in `keep`. Resolves with the removed keys by runtime. */
   sweep(keep: ReadonlySet<string>): Promise<{ runtime: Runtime; key: string }[]>
 }
@@ -140,6 +142,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
     describe,
     prepareRoot,
     writeTar: (root) => Readable.from(create({ cwd: root.path, filter: asRoots }, ['.']), { objectMode: false }),
+    discard: ({ path }) => rm(path, { recursive: true, force: true }),
     async sweep(keep) {
       const removed: { runtime: Runtime; key: string }[] = []
       const names = await readdir(directory).catch(() => [])

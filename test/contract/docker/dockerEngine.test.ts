@@ -1,7 +1,7 @@
 import Dockerode from 'dockerode'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEngineApi } from '../../../sandbox/docker/createEngineApi.ts'
 import { dialContainer } from '../../../sandbox/docker/dialContainer.ts'
-import { createEngineApi } from '../../../sandbox/docker/engineApi.ts'
 import { missing } from '../../provision/requirements.ts'
 import { openDockerBench } from '../sandbox/dockerBench.ts'
 import { type DriverBench, plainContext, toLaunchSpec } from '../sandbox/driverBench.ts'
@@ -138,6 +138,11 @@ describe.skipIf(reason !== null)(`the docker driver and its engine${reason === n
       Name: `pkgd-${daemonId}-left-000000`,
       Labels: { 'io.pkgd.daemon': daemonId, 'io.pkgd.package': 'left' },
       IPAM: { Config: [{ Subnet: '10.214.0.0/30' }] },
+    })
+    await engine.createContainer({
+      name: `pkgd-${daemonId}-left-build-000000`,
+      Image: bench.image.id,
+      Labels: { 'io.pkgd.daemon': daemonId, 'io.pkgd.package': 'left', 'io.pkgd.purpose': 'build' },
     })
     const { handle } = await launch()
     await bench.nextDaemon()
