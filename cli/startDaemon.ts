@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, watch } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { DaemonFile } from '../daemon/api/schemas/daemonFile.ts'
 import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
 import type { Home } from '../daemon/core/home.ts'
@@ -50,25 +51,16 @@ export async function startDaemon(home: Home): Promise<DaemonFile> {
   return found
 }
 
-/** Asks the daemon to end and waits until it has; resolves with its pid, or null when none was running. */
+/** How often the end of a process is looked for: no event tells it of a process that is not a child. */
+const pollMs = 20
+
+/** Asks the daemon to end and waits until its process is gone; resolves with its pid, or null when none was running. */
 export async function stopDaemon(home: Home, signal: AbortSignal): Promise<number | null> {
   const found = findDaemon(home)
   if (!found) return null
-  const gone = Promise.withResolvers<void>()
-  const watcher = watch(dirname(home.daemonFile), { signal }, (_, name) => {
-    if (name === null || name === basename(home.daemonFile)) settle()
-  })
-  const settle = () => {
-    if (!findDaemon(home)) gone.resolve()
-  }
-  watcher.on('error', gone.reject)
-  try {
-    process.kill(found.pid, 'SIGTERM')
-    settle()
-    await gone.promise
-  } finally {
-    watcher.close()
-  }
+  const startedAt = processStartedAt(found.pid)
+  process.kill(found.pid, 'SIGTERM')
+  while (processStartedAt(found.pid) === startedAt) await delay(pollMs, undefined, { signal })
   return found.pid
 }
 

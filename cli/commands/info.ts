@@ -1,5 +1,6 @@
 import type { PackageView, SandboxView } from '../../daemon/api/schemas/packages.ts'
 import { defineCommand } from '../command.ts'
+import { formatState } from '../formatState.ts'
 import { toPairs, toTable } from '../terminal/table.ts'
 import { formatBytes } from '../terminal/units.ts'
 
@@ -24,7 +25,7 @@ function facts(view: PackageView): string {
     ['version', view.version],
     ['type', view.type],
     ['description', view.description ?? undefined],
-    ['state', view.reason ? `${view.state} (${view.reason})` : view.state],
+    ['state', formatState(view)],
     ['health', view.health],
     ['last error', view.lastError ? `${view.lastError.code}: ${view.lastError.message}` : undefined],
     ['hint', view.lastError?.hint],

@@ -1,5 +1,6 @@
 import type { PackageView } from '../../daemon/api/schemas/packages.ts'
 import { defineCommand } from '../command.ts'
+import { formatState } from '../formatState.ts'
 import { toTable } from '../terminal/table.ts'
 import { formatAge } from '../terminal/units.ts'
 
@@ -16,7 +17,7 @@ export const list = defineCommand({
       entry.id,
       entry.version,
       entry.type,
-      entry.reason ? `${entry.state} (${entry.reason})` : entry.state,
+      formatState(entry),
       entry.state === 'running' ? entry.health : '-',
       formatAge(entry.since, now),
     ])
