@@ -10,7 +10,8 @@ import { processStartedAt } from '../daemon/core/processes.ts'
 /** What the daemon writes, one JSON line, on the descriptor that `PKGD_READY_FD` names. */
 type Readiness = { ready: true } | { ready: false; code: string; message: string; hint?: string }
 
-const main = join(import.meta.dirname, '..', 'daemon', 'main.ts')
+/** The bin, which knows how Node is to be run for a daemon; it becomes that process. */
+const bin = join(import.meta.dirname, '..', 'bin', 'pkgd')
 
 /** The running daemon of this home, or null. A file whose process is gone, or began at another time, is ignored. */
 export function findDaemon(home: Home): DaemonFile | null {
@@ -29,7 +30,7 @@ export function findDaemon(home: Home): DaemonFile | null {
 export async function startDaemon(home: Home): Promise<DaemonFile> {
   mkdirSync(home.root, { recursive: true, mode: 0o700 })
   const log = openSync(home.log, 'a', 0o600)
-  const child = spawn(process.execPath, [...process.execArgv, main], {
+  const child = spawn(bin, [], {
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     env: { ...process.env, PKGD_HOME: home.root, PKGD_READY_FD: '3' },

@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs'
+import { closeSync, writeFileSync, writeSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { errorTable, toPkgdError } from './core/errors.ts'
@@ -32,12 +32,25 @@ function nextSignal(): Promise<NodeJS.Signals> {
   })
 }
 
+/** Loads all that a daemon may load, so that its compiled form is kept; the next start finds it there. */
+async function prepare(): Promise<number> {
+  await import('./createDaemon.ts')
+  await import('./log/createLogger.ts')
+  await import('../sandbox/docker/dockerDriver.ts')
+  await import('../sandbox/bubblewrap/bubblewrapDriver.ts')
+  flushCompileCache()
+  const directory = process.env.NODE_COMPILE_CACHE
+  if (directory) writeFileSync(join(directory, 'daemon-prepared'), '')
+  return 0
+}
+
 async function run(args: readonly string[]): Promise<number> {
   const home = locateHome()
   // Compiled code is kept, so that the next start is quick.
   enableCompileCache(join(home.cache, 'compiled'))
   const { default: manifest } = await import('../package.json', { with: { type: 'json' } })
   const { version } = manifest
+  if (args.at(-1) === '--prepare') return prepare()
   if (args.length > 0) {
     const known = args.length === 1 ? { '--help': usage, '--version': `${version}\n` }[String(args[0])] : undefined
     process[known ? 'stdout' : 'stderr'].write(known ?? usage)

@@ -8,12 +8,18 @@ import { toProblem } from './toProblem.ts'
 import { toRequestError } from './toRequestError.ts'
 import { createValidatorCompiler } from './validators.ts'
 
+/** In the place of fastify's own compilers, so that those are not loaded: the API's are set right away. */
+const setBelow = (): never => {
+  throw new PkgdError('INTERNAL', 'A route was compiled before the API had its compilers')
+}
+
 /** The REST API, not yet listening. */
 export function createApi(deps: ApiDeps): Api {
   const { log, bodyLimit, token } = deps
   const app: Api = fastify({
     bodyLimit,
     logger: false,
+    schemaController: { compilersFactory: { buildValidator: setBelow, buildSerializer: setBelow } },
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },

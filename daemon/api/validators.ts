@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { Ajv2020, type Options } from 'ajv/dist/2020.js'
+import type { Ajv2020, Options } from 'ajv/dist/2020.js'
 import type { FastifySchemaCompiler } from 'fastify'
+import { loadAjv2020 } from '../../registry/manifest/loadAjv.ts'
 import type { TSchema } from './schemas/type.ts'
 
 interface Check {
@@ -14,7 +15,14 @@ function createCompiler(options: Options): (schema: TSchema) => Check {
   return (schema) => {
     let validate: ValidateFunction | undefined
     const check: Check = (data) => {
-      ajv ??= new Ajv2020({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true, validateFormats: false, ...options })
+      ajv ??= new (loadAjv2020())({
+        strict: true,
+        allErrors: true,
+        verbose: true,
+        allowUnionTypes: true,
+        validateFormats: false,
+        ...options,
+      })
       validate ??= ajv.compile(schema)
       const valid = validate(data)
       check.errors = validate.errors ?? null

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { loadAjv2020 } from '../../registry/manifest/loadAjv.ts'
 import { parseDuration } from '../../registry/manifest/parseDuration.ts'
 import { parseSize } from '../../registry/manifest/parseSize.ts'
 import { type Issue, PkgdError } from '../core/errors.ts'
@@ -19,7 +20,7 @@ let compiled: ValidateFunction<ConfigFile> | undefined
 
 function schemaValidator(): ValidateFunction<ConfigFile> {
   if (compiled) return compiled
-  const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true, strictRequired: false })
+  const ajv = new (loadAjv2020())({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true, strictRequired: false })
   ajv.addFormat('cidr', isCidr)
   ajv.addFormat('ip', (text) => isIP(text) > 0)
   ajv.addFormat('size', { type: 'string', validate: (text) => (parseSize(text) ?? 0) > 0 })
@@ -27,6 +28,9 @@ function schemaValidator(): ValidateFunction<ConfigFile> {
   compiled = ajv.compile<ConfigFile>(configSchema)
   return compiled
 }
+
+const driverNames: ReadonlySet<unknown> = new Set(['auto', 'docker', 'bubblewrap'])
+const logNames: ReadonlySet<unknown> = new Set(['silent', 'debug', 'info', 'warn', 'error'])
 
 const overrides = { PKGD_PORT: 'port', PKGD_DRIVER: 'driver', PKGD_LOG: 'log' } as const
 
@@ -42,6 +46,12 @@ function override(document: unknown, variables: Readonly<Record<string, string |
 
 const isEmpty = (document: unknown) =>
   typeof document === 'object' && document !== null && !Array.isArray(document) && Object.keys(document).length === 0
+
+/** A file of the environment's making that is valid as it stands. */
+function isPlain(file: unknown): file is ConfigFile {
+  const { port = 0, driver = 'auto', log = 'info' } = file as Record<string, unknown>
+  return Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65535 && driverNames.has(driver) && logNames.has(log)
+}
 
 function invalid(issues: readonly Issue[]): PkgdError {
   const [first] = issues
@@ -66,8 +76,8 @@ export async function parseConfig({ text, env, dotenv, defaults }: ConfigInput):
   const { document, issues } = text.trim() === '' ? { document: {}, issues: [] } : await readDocument(text, { ...dotenv, ...env })
   if (issues.length > 0) throw invalid(issues)
   const file = override(document, env)
-  // Where nothing is said there is nothing to check, and no validator is compiled.
-  if (isEmpty(file)) return toConfig({}, defaults)
+  // Most homes say nothing but a port: no validator is compiled for that.
+  if (isEmpty(document) && isPlain(file)) return toConfig(file, defaults)
   const validate = schemaValidator()
   if (validate(file)) return toConfig(file, defaults)
   const found = toSchemaIssues(validate.errors ?? []).map((issue): Issue => {

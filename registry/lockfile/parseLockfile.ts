@@ -1,6 +1,7 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import semver from 'semver'
 import { type Issue, PkgdError } from '../../daemon/core/errors.ts'
+import { loadAjv2020 } from '../manifest/loadAjv.ts'
 import type { LockedPackage, Lockfile } from './lockfile.ts'
 import { lockfileSchema } from './lockfileSchema.ts'
 
@@ -14,7 +15,7 @@ let compiled: ValidateFunction<LockfileText> | undefined
 
 function validator(): ValidateFunction<LockfileText> {
   if (compiled) return compiled
-  const ajv = new Ajv2020({ strict: true, allErrors: true, discriminator: true })
+  const ajv = new (loadAjv2020())({ strict: true, allErrors: true, discriminator: true })
   ajv.addFormat('semver', { type: 'string', validate: (text) => semver.valid(text) !== null })
   ajv.addFormat('semver-range', { type: 'string', validate: (text) => semver.validRange(text) !== null })
   compiled = ajv.compile<LockfileText>(lockfileSchema)

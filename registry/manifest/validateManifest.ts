@@ -1,7 +1,8 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import semver from 'semver'
 import type { Issue } from '../../daemon/core/errors.ts'
 import { checkManifest } from './checkManifest.ts'
+import { loadAjv2020 } from './loadAjv.ts'
 import type { ManifestFile } from './manifestFile.ts'
 import { manifestSchema } from './manifestSchema.ts'
 import { checkMountTarget } from './mountTarget.ts'
@@ -16,7 +17,7 @@ let compiled: ValidateFunction<ManifestFile> | undefined
 /** Compiled at first use: a command that validates nothing does not pay for it. */
 function schemaValidator(): ValidateFunction<ManifestFile> {
   if (compiled) return compiled
-  const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true })
+  const ajv = new (loadAjv2020())({ strict: true, allErrors: true, verbose: true, allowUnionTypes: true })
   ajv.addFormat('semver', { type: 'string', validate: (text) => semver.valid(text) !== null })
   ajv.addFormat('semver-range', { type: 'string', validate: (text) => semver.validRange(text) !== null })
   ajv.addFormat('python-range', { type: 'string', validate: isPythonRange })
