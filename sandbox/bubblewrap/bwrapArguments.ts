@@ -12,8 +12,8 @@ export interface BoxPlan {
   readonly box: string
   readonly mounts: readonly MountGrant[]
   readonly tmpBytes: number
-  /** The resolv.conf that names the resolver; null without a network. */
-  readonly resolvConf: string | null
+  /** Files over the image's own in /etc: who the package's user is, and the resolver where there is a network. */
+  readonly files: readonly MountGrant[]
   /** Whether bwrap makes a network namespace with nothing in it; else it is started in one that is ready. */
   readonly isolateNetwork: boolean
   /** Whether bwrap runs as root and the package's user is taken on inside; else the only user there is stands for the package's. */
@@ -55,7 +55,7 @@ export function toBwrapOptions(plan: BoxPlan): string[] {
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(sharedMemoryBytes), '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', String(plan.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
-    ...(plan.resolvConf === null ? [] : ['--ro-bind', plan.resolvConf, '/etc/resolv.conf']),
+    ...plan.files.flatMap(({ source, target }) => ['--ro-bind', source, target]),
     ...parents.flatMap((parent) => ['--perms', '0755', '--dir', parent]),
     ...(plan.tree === null ? [] : ['--ro-bind', plan.tree, '/app']),
     ...['--ro-bind', plan.box, boxMountPoint],

@@ -14,6 +14,7 @@ import { endSandbox } from './endSandbox.ts'
 import { createLiveness } from './liveness.ts'
 import { readLog } from './logReader.ts'
 import { type BoxRequest, type PreparedBox, prepareBox } from './prepareBox.ts'
+import { isAlive, type ProcessIdentity } from './processIdentity.ts'
 import type { RuntimeRoots } from './runtimeRoots.ts'
 import type { SandboxCensus } from './sandboxCensus.ts'
 import { type LiveRecord, readRecord, runFile, writeRecord } from './sandboxRecord.ts'
@@ -165,33 +166,31 @@ async function verify(
   const known = await census.find(handle)
   const report = await readSandboxReport(known, context)
   checkEnforced(report, packageId, spec.allowUnenforced)
-  if (live?.box) await watchStarter(live.box.main.pid, signal)
-  if (!live?.box || !(await isThere(live.box.main.pid))) await checkCommandFound(handle, packageId, { context, census })
+  if (live?.box) await watchStarter(live.box.main, signal)
+  if (!live?.box || !(await isAlive(live.box.main))) await checkCommandFound(handle, packageId, { context, census })
   signal.throwIfAborted()
   return report
 }
 
-/** The kernel has no event for an exec, so the process is looked at; the starter takes a millisecond or two. */
-async function watchStarter(pid: number, signal: AbortSignal): Promise<void> {
+/** The kernel has no event for an exec, so the process is looked at until it is no longer the starter, or gone; that takes a millisecond or two. */
+async function watchStarter(main: ProcessIdentity, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; attempt < 2000; attempt++) {
     signal.throwIfAborted()
-    const command = await readCommand(pid)
-    if (command === undefined || !command.startsWith('/bin/sh\0') || !command.includes(`${boxMountPoint}/starter\0`)) return
+    if (!(await isStarting(main.pid)) || !(await isAlive(main))) return
     await delay(1)
   }
 }
 
-async function readCommand(pid: number): Promise<string | undefined> {
+/** In the middle of an exec, and after its end, a process has no command line at all. */
+async function isStarting(pid: number): Promise<boolean> {
   try {
-    return await readFile(`/proc/${pid}/cmdline`, 'utf8')
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
+    return command === '' || (command.startsWith('/bin/sh\0') && command.includes(`${boxMountPoint}/starter\0`))
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return false
     throw error
   }
 }
-
-/** A process that has ended has an empty command line until it is gone. */
-const isThere = async (pid: number): Promise<boolean> => Boolean(await readCommand(pid))
 
 /** Throws COMMAND_NOT_FOUND when a sandbox that has ended ended because its command is not there. */
 async function checkCommandFound(handle: SandboxHandle, packageId: string, { context, census }: Omit<LaunchDeps, 'roots'>): Promise<void> {

@@ -3,6 +3,7 @@ import { arch } from 'node:os'
 import { join } from 'node:path'
 import { createCleanups } from '../../daemon/core/disposables.ts'
 import type { Limits, MountGrant } from '../../daemon/core/types.ts'
+import { writeAccountFiles } from '../confinement/accountFiles.ts'
 import { imageEnv } from '../images/imageEnv.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { PreparedImage, SandboxIdentity } from '../sandboxDriver.ts'
@@ -63,11 +64,12 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
     await createBoxDirectory({ directory: box, uid, env: { HOME: '/tmp', ...request.env }, stdio: request.stdio })
 
     const networked = policy.mode !== 'none'
-    const resolvConf = networked ? join(directory, runFile.resolvConf) : null
-    if (resolvConf !== null) {
+    const files = await writeAccountFiles(directory, uid)
+    if (networked) {
+      const source = join(directory, runFile.resolvConf)
       cleanups.add(() => removePackageNetwork(toLinkName(name), deps.egress))
       const { subnet } = await createPackageNetwork(name, policy, deps.egress)
-      await writeFile(resolvConf, `nameserver ${subnet.gateway}\n`, { mode: 0o644 })
+      await writeFile(source, `nameserver ${subnet.gateway}\n`, { mode: 0o644 })
       await writeRecord(directory, runFile.record, {
         ...toRecord(request, deps.clock.now()),
         link: { interface: toLinkName(name), subnet },
@@ -78,7 +80,7 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
 
     const { root, tree, mounts } = request
     const { tmpBytes } = limits
-    const plan = { root, layout, tree, box, mounts, tmpBytes, resolvConf, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
+    const plan = { root, layout, tree, box, mounts, tmpBytes, files, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
     await writeFile(join(directory, runFile.arguments), toBwrapOptions(plan).join('\0'), { mode: 0o600 })
     const architecture = pickFilterArchitecture(arch())
     if (architecture) await writeFile(join(directory, runFile.filter), encodeFilter(toSeccompFilter(architecture)), { mode: 0o600 })

@@ -120,7 +120,8 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     guarded.delete(name)
     await endSandbox(name, context)
     const record = await readRecord<SandboxRecord>(directoryOf(name), runFile.record)
-    if (record && (record.link || record.builder)) await removePackageNetwork(toLinkName(name), deps.egress)
+    // A start that was cut off may have made the network and not yet said so.
+    if (record && (record.network !== 'none' || record.builder)) await removePackageNetwork(toLinkName(name), deps.egress)
     await (await cgroups.open(name)).remove()
     await rm(directoryOf(name), { recursive: true, force: true })
   }

@@ -3,14 +3,16 @@ import { dirname, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createCleanups } from '../../daemon/core/disposables.ts'
 import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
+import { writeAccountFiles } from '../confinement/accountFiles.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { SandboxHandle } from '../sandboxDriver.ts'
 import { createBoxDirectory } from '../starter/boxDirectory.ts'
-import { writeAccountFiles } from './accountFiles.ts'
 import { type BoxSpec, boxMount, toContainerSpec } from './containerSpec.ts'
 import type { DockerNetworks } from './dockerNetworks.ts'
 import type { EngineApi } from './engineApi.ts'
+import { toBindMount } from './sandboxMounts.ts'
 import { toStartError } from './starterWatch.ts'
+import type { VolumeDelivery } from './volumeDelivery.ts'
 
 export interface LaunchRequest {
   /** Everything but what is made on the way: the box directory's mount and the network. */
@@ -33,6 +35,8 @@ export interface ContainerDeps {
   /** `$PKGD_HOME/run`. */
   readonly run: string
   readonly log: Logger
+  /** Null where the engine mounts this host's directories. */
+  readonly delivery: VolumeDelivery | null
 }
 
 export const boxDirectoryOf = (run: string, name: string): string => join(run, name, 'box')
@@ -41,7 +45,7 @@ export const boxDirectoryOf = (run: string, name: string): string => join(run, n
 export async function startContainer(
   { box, env, egress }: LaunchRequest,
   { signal, progress }: OperationContext,
-  { api, networks, run, log }: ContainerDeps,
+  { api, networks, run, log, delivery }: ContainerDeps,
 ): Promise<StartedContainer> {
   const cleanups = createCleanups()
   const directory = boxDirectoryOf(run, box.name)
@@ -56,7 +60,12 @@ export async function startContainer(
   }
   const makeFiles = async () => {
     await createBoxDirectory({ directory, uid, env: { HOME: '/tmp', ...env }, stdio: labels.stdio })
-    return [boxMount(directory), ...(await writeAccountFiles(dirname(directory), uid))]
+    if (delivery !== null) {
+      cleanups.add(() => delivery.remove(box.name))
+      return delivery.deliver(box, directory)
+    }
+    const accounts = await writeAccountFiles(dirname(directory), uid)
+    return [boxMount(directory), ...accounts.map(toBindMount), ...box.mounts]
   }
   const makeNetwork = async () => {
     if (egress.mode === 'none') return null
@@ -72,7 +81,7 @@ export async function startContainer(
     if (files.status === 'rejected') throw files.reason
     if (network.status === 'rejected') throw network.reason
     signal.throwIfAborted()
-    const id = await api.createContainer(toContainerSpec({ ...box, mounts: [...files.value, ...box.mounts], network: network.value }))
+    const id = await api.createContainer(toContainerSpec({ ...box, mounts: files.value, network: network.value }))
     cleanups.add(() => api.removeContainer(id))
     signal.throwIfAborted()
     const attached = labels.stdio === 'attach' && labels.purpose === 'package' ? await api.attachContainer(id) : null

@@ -8,7 +8,7 @@ const plan = (changes: Partial<BoxPlan> = {}): BoxPlan => ({
   box: '/run/box',
   mounts: [],
   tmpBytes: 4096,
-  resolvConf: null,
+  files: [],
   isolateNetwork: true,
   asRoot: true,
   uid: 200001,
@@ -61,9 +61,9 @@ describe('toBwrapOptions', () => {
     expect(text()).toContain('--size 4096 --perms 1777 --tmpfs /tmp')
   })
 
-  it('names the resolver where there is one', () => {
-    expect(text({ resolvConf: '/run/resolv.conf' })).toContain('--ro-bind /run/resolv.conf /etc/resolv.conf')
-    expect(text()).not.toContain('resolv.conf')
+  it("lays a sandbox's own files over the image's", () => {
+    const files = [{ source: '/run/resolv.conf', target: '/etc/resolv.conf', readOnly: true }]
+    expect(text({ files })).toMatch(/--ro-bind \S+ \/etc .*--ro-bind \/run\/resolv.conf \/etc\/resolv.conf/)
   })
 
   it('drops every capability but the three that take on the user; without root all of them', () => {
