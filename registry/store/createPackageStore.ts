@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
@@ -7,6 +7,7 @@ import { flush, flushTree } from './flushTree.ts'
 import type { PackageStore, Staging } from './packageStore.ts'
 import { removeTree } from './removeTree.ts'
 import { sealTree } from './sealTree.ts'
+import { fingerprintTree } from './treeFingerprint.ts'
 import { type RecordedEntry, readTreeRecord, toDigest, writeTreeRecord } from './treeRecord.ts'
 
 const digestForm = /^sha512-[0-9a-f]{128}$/
@@ -22,6 +23,8 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
   const stagings = join(directory, 'staging')
   const live = new Set<string>()
   const turns = new Map<string, Promise<unknown>>()
+  /** Fingerprints of trees, and of their records, that were found intact in this process's life: one that still has it needs no comparison. */
+  const intact = new Map<string, string>()
 
   const locate = (digest: string) => {
     if (!digestForm.test(digest)) throw new PkgdError('INTERNAL', `"${digest}" is not the digest of a tree`)
@@ -52,6 +55,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
 
   /** Takes a tree out of its place at once; the caller drops what it gets. */
   const displace = async (digest: string): Promise<string | undefined> => {
+    intact.delete(digest)
     await rm(locateRecord(digest), { force: true })
     const tree = locate(digest)
     if (!existsSync(tree)) return undefined
@@ -63,10 +67,17 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
 
   const verify: PackageStore['verify'] = async (digest, depth) => {
     if (!has(digest)) return [{ path: '.', problem: 'missing' }]
+    const { ino, size, mtimeNs, ctimeNs } = lstatSync(locateRecord(digest), { bigint: true })
+    const recorded = [ino, size, mtimeNs, ctimeNs].join(' ')
+    const known = intact.get(digest)
+    if (depth === 'quick' && known !== undefined && known === `${recorded} ${await fingerprintTree(locate(digest))}`) return []
+    intact.delete(digest)
     const record = await readTreeRecord(locateRecord(digest), digest)
-    const { differences, restamped } = await compareTree(locate(digest), record, depth)
-    if (differences.length === 0 && restamped) await writeTreeRecord(locateRecord(digest), { digest, entries: restamped })
-    return [...differences]
+    const { differences, restamped, fingerprint } = await compareTree(locate(digest), record, depth)
+    if (differences.length > 0) return [...differences]
+    if (restamped) await writeTreeRecord(locateRecord(digest), { digest, entries: restamped })
+    else intact.set(digest, `${recorded} ${fingerprint}`)
+    return []
   }
 
   const isIntact = async (digest: string) => {

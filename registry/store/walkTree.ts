@@ -14,14 +14,16 @@ export async function walkTree(root: string, visitor: TreeVisitor): Promise<void
   const slices = createTimeSlices()
   const pending = ['']
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
-    visitor.directory(directory, lstatSync(join(root, directory), { bigint: true }))
+    const place = join(root, directory)
+    visitor.directory(directory, lstatSync(place, { bigint: true }))
     const below: string[] = []
-    for (const name of readdirSync(join(root, directory)).sort()) {
+    for (const name of readdirSync(place).sort()) {
       const path = directory === '' ? name : `${directory}/${name}`
-      const stats = lstatSync(join(root, path), { bigint: true })
+      const stats = lstatSync(`${place}/${name}`, { bigint: true })
       if (stats.isDirectory()) below.push(path)
       else visitor.entry(path, stats)
-      await slices.rest()
+      const rest = slices.rest()
+      if (rest) await rest
     }
     pending.push(...below.reverse())
   }
