@@ -30,7 +30,7 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
     AttachStderr: false,
     Entrypoint: [],
     NetworkDisabled: true,
-    HostConfig: withoutBox(model.HostConfig),
+    HostConfig: withoutBox(model.HostConfig, model.Name.replace('/', '')),
   })
   try {
     const created = since()
@@ -58,9 +58,9 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
   }
 }
 
-/** The box directory with the pipes is pkgd's own and gone by now. */
-const withoutBox = (config: Docker.HostConfig): Docker.HostConfig => ({
+/** What pkgd makes for each sandbox below its home's run directory (the box with the pipes, the account files) is its own and gone by now. */
+const withoutBox = (config: Docker.HostConfig, name: string): Docker.HostConfig => ({
   ...config,
-  Mounts: (config.Mounts ?? []).filter(({ Target }) => Target !== '/run/pkgd'),
-  Binds: (config.Binds ?? []).filter((bind) => !bind.includes(':/run/pkgd')),
+  Mounts: (config.Mounts ?? []).filter(({ Source }) => !Source?.includes(`/run/${name}/`)),
+  Binds: (config.Binds ?? []).filter((bind) => !bind.includes(`/run/${name}/`)),
 })
