@@ -1,3 +1,4 @@
+import { findCoded } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 
 export interface Deadline<T> {
@@ -10,7 +11,10 @@ export interface Deadline<T> {
   readonly late?: (value: NoInfer<T>) => void
 }
 
-/** Runs `body` with a signal of its own; at the deadline or the abort it rejects at once, whether `body` obeys or not. */
+/**
+ * Runs `body` with a signal of its own; at the deadline or the abort it rejects at once, whether `body` obeys or not. A body that ends with the deadline's own
+ * code knows more about it than the clock: its error is the one.
+ */
 export async function withDeadline<T>(
   { clock, ms, signal, expired, late }: Deadline<T>,
   body: (signal: AbortSignal) => Promise<T>,
@@ -27,11 +31,22 @@ export async function withDeadline<T>(
     return await Promise.race([work, over])
   } catch (error) {
     if (!own.signal.aborted) throw error
-    // The reason is known; what the abandoned work says of its own abort adds nothing to it.
     work.then(late, () => undefined)
-    throw own.signal.reason
+    throw signal.aborted ? own.signal.reason : await explain(work, own.signal.reason)
   } finally {
     cancel()
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** The aborted work's own error, when it comes within a turn of the event loop and is about the same; else the reason it was aborted for. */
+async function explain(work: Promise<unknown>, reason: unknown): Promise<unknown> {
+  const nothing = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))
+  const said = work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const error = await Promise.race([said, nothing])
+  const code = findCoded(error)?.code
+  return code !== undefined && code === findCoded(reason)?.code ? error : reason
 }
