@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parseServerSentEvents } from '../../cli/serverSentEvents.ts'
+import { createDaemonBench, type DaemonBench } from './daemonUnderTest.ts'
+
+let bench: DaemonBench
+beforeEach(() => {
+  bench = createDaemonBench()
+})
+afterEach(() => bench[Symbol.dispose]())
+
+const mode = (name: string) => statSync(join(bench.root, name)).mode & 0o777
+
+const install = async (id: string) => {
+  const response = await bench.call('POST', '/v1/packages?wait=true', { spec: bench.folder(id), consent: true, start: true })
+  expect([response.status, response.body]).toEqual([200, expect.stringContaining('"state":"succeeded"')])
+}
+
+test('a home is private, says where its daemon is, and is left clean', async () => {
+  {
+    await using daemon = await bench.open()
+    expect([mode(''), mode('token'), mode('pkgd.sock'), mode('daemon.json'), mode('state.db')]).toEqual([0o700, 0o600, 0o600, 0o600, 0o600])
+    const file = JSON.parse(readFileSync(join(bench.root, 'daemon.json'), 'utf8'))
+    expect(file).toEqual({ pid: process.pid, url: daemon.url, version: '0.0.1', started_at: expect.any(String) })
+    const health = await fetch(`${daemon.url}/health`)
+    expect(await health.json()).toEqual({ status: 'ok', version: '0.0.1' })
+    expect((await fetch(`${daemon.url}/v1/info`)).status).toBe(401)
+    expect((await bench.call('GET', '/v1/info')).json()).toMatchObject({
+      driver: { name: 'fake', state: 'ready' },
+      counts: { packages: 0 },
+    })
+  }
+  expect(existsSync(join(bench.root, 'daemon.json'))).toBe(false)
+  expect(existsSync(join(bench.root, 'pkgd.sock'))).toBe(false)
+})
+
+test('install, start, call, events, and the next daemon goes on with the same sandbox', async () => {
+  const call = () => bench.call('POST', '/v1/tools/call', { package: 'echo', tool: 'echo', arguments: { message: 'hi' } })
+  let sandbox: string
+  {
+    await using _daemon = await bench.open()
+    await install('echo')
+    const tools = (await bench.call('GET', '/v1/tools')).json<{ package: string; name: string }[]>()
+    expect(tools).toContainEqual(expect.objectContaining({ package: 'echo', name: 'echo' }))
+    expect((await call()).body).toContain('hi')
+    const view = (await bench.call('GET', '/v1/packages/echo')).json<{ state: string; sandbox: { id: string } }>()
+    expect(view).toMatchObject({ state: 'running', limits: { asked: { pids: 128 }, effective: { pids: 128 } } })
+    sandbox = view.sandbox.id
+  }
+  expect([...bench.engine.sandboxes.keys()]).toEqual([sandbox])
+  await using _next = await bench.open()
+  expect((await bench.call('GET', '/v1/packages/echo')).json()).toMatchObject({ state: 'running', sandbox: { id: sandbox } })
+  expect((await call()).body).toContain('hi')
+  const events = (await bench.call('GET', '/v1/events?follow=false&type=package.*&limit=1000')).json<{ type: string }[]>()
+  expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['package.installed', 'package.state', 'package.adopted']))
+})
+
+test('an event stream goes on after the last id, and its reader can go at any time', async () => {
+  await using _daemon = await bench.open()
+  await install('echo')
+  const all = (await bench.call('GET', '/v1/events?follow=false&limit=1000')).json<{ id: string }[]>()
+  const response = await bench.stream('/v1/events', { 'last-event-id': String(all[1]?.id) })
+  expect(response.headers['content-type']).toBe('text/event-stream')
+  const ids: string[] = []
+  for await (const event of parseServerSentEvents(response)) {
+    expect(JSON.parse(event.data).id).toBe(event.id)
+    ids.push(String(event.id))
+    if (ids.length === all.length - 2) void bench.call('POST', '/v1/packages/echo/restart')
+    if (JSON.parse(event.data).type === 'package.state' && JSON.parse(event.data).data.to === 'stopping') break
+  }
+  response.destroy()
+  expect(ids.map(Number)).toEqual(Array.from(ids, (_, n) => n + 3))
+  const wrong = await bench.call('GET', '/v1/events', undefined, { 'last-event-id': 'x' })
+  expect(wrong.json()).toMatchObject({ code: 'USAGE', status: 400 })
+})
+
+test('streams and calls end when the daemon does', async () => {
+  const daemon = await bench.open()
+  const response = await bench.stream('/v1/events')
+  const ended = (async () => {
+    for await (const _ of parseServerSentEvents(response));
+  })()
+  await daemon[Symbol.asyncDispose]()
+  await ended
+})
+
+test('two daemons on one home: the second is refused and named the first; afterwards the home is free', async () => {
+  {
+    await using _daemon = await bench.open()
+    await expect(bench.open()).rejects.toMatchObject({
+      code: 'DAEMON_ALREADY_RUNNING',
+      message: expect.stringContaining(`pid ${process.pid}`),
+    })
+    expect((await bench.call('GET', '/v1/info')).status).toBe(200)
+  }
+  await using _next = await bench.open()
+})
+
+test('a port that is taken is an error that says by whom, and nothing stays open', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const { port } = server.address() as { port: number }
+    const failure = bench.open({ PKGD_PORT: String(port) })
+    await expect(failure).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+      message: expect.stringMatching(new RegExp(`127.0.0.1:${port} is taken by pid ${process.pid} `)),
+    })
+    expect(existsSync(join(bench.root, 'daemon.json'))).toBe(false)
+    await using _daemon = await bench.open()
+  } finally {
+    server.close()
+  }
+})
+
+test.each([
+  ['calls: { timeout: soon }', {}, 'CONFIG_INVALID', '/calls/timeout'],
+  ['', { PKGD_DRIVER: 'dokcer' }, 'CONFIG_INVALID', 'PKGD_DRIVER'],
+  ['', { PKGD_TOKEN: 'short' }, 'CONFIG_INVALID', 'PKGD_TOKEN'],
+])('configuration %j with %j is %s', async (text, env, code, said) => {
+  mkdirSync(bench.root, { recursive: true })
+  writeFileSync(join(bench.root, 'pkgd.yaml'), text)
+  await expect(bench.open(env)).rejects.toMatchObject({ code, message: expect.stringContaining(said) })
+})
+
+test('a damaged database is set aside, its sandboxes are left alone until the repair', async () => {
+  {
+    await using _daemon = await bench.open()
+    await install('echo')
+  }
+  writeFileSync(join(bench.root, 'state.db'), 'this was a database once, and now it is anything but one')
+  await using _next = await bench.open()
+  expect(readdirSync(bench.root).some((name) => name.startsWith('state.db.damaged-'))).toBe(true)
+  expect((await bench.call('GET', '/v1/packages')).json()).toEqual([])
+  expect((await bench.call('GET', '/v1/info')).json()).toMatchObject({ restored: true })
+  expect((await bench.call('GET', '/v1/doctor')).json()).toMatchObject({
+    status: 'error',
+    checks: expect.arrayContaining([expect.objectContaining({ id: 'state', status: 'error' })]),
+  })
+  expect(bench.engine.sandboxes.size).toBe(1)
+  const repair = await bench.call('POST', '/v1/doctor/repair?wait=true')
+  expect(repair.json<{ result: { repaired: string[] } }>().result.repaired).toHaveLength(1)
+  expect(bench.engine.sandboxes.size).toBe(0)
+  expect((await bench.call('GET', '/v1/info')).json()).toMatchObject({ restored: false })
+})
+
+test('a package that is not there, or does not start, is a problem with its own code', async () => {
+  await using _daemon = await bench.open()
+  await install('echo')
+  const unknown = await bench.call('POST', '/v1/packages/ecoh/start?wait=true')
+  expect([unknown.status, unknown.json()]).toMatchObject([404, { code: 'PACKAGE_NOT_FOUND', hint: expect.stringContaining('echo') }])
+  const dies = await bench.call('POST', '/v1/packages?wait=true', { spec: bench.folder('dies', ['exit', '3']), consent: true, start: true })
+  expect([dies.status, dies.json()]).toMatchObject([502, { code: 'START_FAILED' }])
+  const stopped = await bench.call('POST', '/v1/tools/call', { package: 'dies', tool: 'x' })
+  expect(stopped.status).toBeGreaterThanOrEqual(404)
+  const none = await bench.call('POST', '/v1/packages?wait=true', { spec: join(bench.root, 'nothing-here') })
+  expect([none.status, none.json()]).toMatchObject([404, { code: 'SOURCE_NOT_FOUND' }])
+})
+
+test('an engine that is gone makes the daemon degraded, and found again it is ready', async () => {
+  await using _daemon = await bench.open()
+  bench.engine.lose('it was stopped', { killing: false })
+  expect((await bench.call('GET', '/v1/info')).status).toBe(200)
+  bench.engine.find()
+  expect((await bench.call('GET', '/v1/info')).json()).toMatchObject({ driver: { state: 'ready' } })
+})
