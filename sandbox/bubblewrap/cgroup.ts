@@ -7,11 +7,14 @@ import type { Limits } from '../../daemon/core/types.ts'
 import type { LimitName } from '../sandboxDriver.ts'
 import { oomCounters, parseFlatKeyed, toLimitWrites } from './cgroupFiles.ts'
 import { type Controller, controllerOf, findHierarchies, findUnifiedRoot, type Hierarchies, type Hierarchy } from './cgroupHierarchies.ts'
+import { killAll, readMembers } from './cgroupMembers.ts'
 
 /** The cgroups of one sandbox, one directory a hierarchy. They are its handle: what is in them is the sandbox. */
 export interface Cgroup {
   /** A process that writes its id to each of these is in the sandbox. */
   readonly entrances: readonly string[]
+  /** The file that lists what is inside; null where there are no cgroups. */
+  readonly roll: string | null
   /** Host process ids of everything inside. */
   members(): Promise<number[]>
   /** Where the kernel counts what it killed for the memory limit; null where nothing limits it. */
@@ -151,12 +154,9 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
   const { freezer, memory } = found
   const freezerFile = freezer && join(freezer.directory, path, freezer.version === 1 ? 'freezer.state' : 'cgroup.freeze')
 
-  const members = async () => {
-    // A process is in all of them; one is enough, and the freezer's is the one that stops what it lists.
-    const directory = freezer ? join(freezer.directory, path) : directories[0]
-    const text = directory === undefined ? null : await readOrNull(join(directory, 'cgroup.procs'))
-    return (text ?? '').split('\n').filter(Boolean).map(Number)
-  }
+  // A process is in all of them; one is enough, and the freezer's is the one that stops what it lists.
+  const roll = freezer ? join(freezer.directory, path, 'cgroup.procs') : directories[0] && join(directories[0], 'cgroup.procs')
+  const members = () => (roll === undefined ? Promise.resolve([]) : readMembers(roll))
   const isFrozen = async () => {
     if (!freezer) return false
     if (freezer.version === 1) return (await readOrNull(join(freezer.directory, path, 'freezer.state')))?.trim() === 'FROZEN'
@@ -171,6 +171,7 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
 
   return {
     entrances: directories.map((directory) => join(directory, 'cgroup.procs')),
+    roll: roll ?? null,
     members,
     oomCounter: memory ? { ...oomCounters[memory.version], file: join(memory.directory, path, oomCounters[memory.version].file) } : null,
     freezable: freezer !== undefined,
@@ -191,7 +192,7 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
         if (processes.length === 0) return
         // Frozen processes cannot fork away from their end; it comes when they thaw.
         if (freezer && attempt === 0) await setFrozen(true)
-        for (const pid of processes) endProcess(pid)
+        killAll(processes)
         if (freezer) await setFrozen(false)
         await delay(attempt < 20 ? 1 : 10)
       }
@@ -200,15 +201,6 @@ function openCgroup(found: Hierarchies, path: string): Cgroup {
     async remove() {
       for (const directory of directories) await removeDirectory(directory)
     },
-  }
-}
-
-function endProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    // It was gone already.
-    if (!hasCode(error, 'ESRCH')) throw error
   }
 }
 

@@ -119,7 +119,7 @@ async function toPolicy({ network, identity }: LaunchSpec, { deps }: BubblewrapC
 async function startSupervisor({ orders, cgroup }: PreparedBox, { logBytes, identity }: LaunchSpec, compileCache: string): Promise<void> {
   const { directory } = orders
   await createLiveness(directory)
-  const whole: SupervisorOrders = { ...orders, logBytes, oomCounter: cgroup.oomCounter }
+  const whole: SupervisorOrders = { ...orders, logBytes, roll: cgroup.roll, oomCounter: cgroup.oomCounter }
   await writeRecord(directory, runFile.orders, whole)
   const complaints = await open(join(directory, 'supervisor.err'), 'a', 0o600)
   const child = spawn(process.execPath, [...supervisorFlags, supervisor, directory], {

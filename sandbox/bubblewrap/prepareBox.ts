@@ -66,10 +66,11 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
     const networked = policy.mode !== 'none'
     const files = await writeAccountFiles(directory, uid)
     if (networked) {
-      const source = join(directory, runFile.resolvConf)
       cleanups.add(() => removePackageNetwork(toLinkName(name), deps.egress))
       const { subnet } = await createPackageNetwork(name, policy, deps.egress)
-      await writeFile(source, `nameserver ${subnet.gateway}\n`, { mode: 0o644 })
+      const resolver = { source: join(directory, runFile.resolvConf), target: '/etc/resolv.conf', readOnly: true }
+      await writeFile(resolver.source, `nameserver ${subnet.gateway}\n`, { mode: 0o644 })
+      files.push(resolver)
       await writeRecord(directory, runFile.record, {
         ...toRecord(request, deps.clock.now()),
         link: { interface: toLinkName(name), subnet },

@@ -46,7 +46,9 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     const record = context.isOurName(name) ? await readRecord<SandboxRecord>(directory, runFile.record) : undefined
     if (!record || record.identity.daemon !== deps.daemonId || record.builder !== null) return undefined
     const live = await readRecord<LiveRecord>(directory, runFile.live)
-    if (live && (await isAlive(live.supervisor))) return { name, record, live, exit: null }
+    // A supervisor that has told the end is over, though it may be in the process table for a moment more.
+    const isOver = (await readRecord<StatusRecord>(directory, runFile.status)) !== undefined
+    if (live && !isOver && (await isAlive(live.supervisor))) return { name, record, live, exit: null }
     return { name, record, live: null, exit: await readExit(name) }
   }
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BoxOrders, startBox } from './boxProcess.ts'
 import { readCounter } from './cgroupCounter.ts'
+import { emptyCgroup } from './cgroupMembers.ts'
 import { holdLiveness } from './liveness.ts'
 import { createLogWriter } from './logWriter.ts'
 import { findMainProcess } from './mainProcess.ts'
@@ -12,6 +13,8 @@ import { type LiveRecord, runFile, type StatusRecord, writeRecord } from './sand
 /** What a supervisor is told: `orders.json` in its run directory. */
 export interface SupervisorOrders extends BoxOrders {
   readonly logBytes: number
+  /** The file that lists what is in the sandbox; null where there are no cgroups. */
+  readonly roll: string | null
   /** The file that counts how often the kernel killed for the memory limit, and its key. */
   readonly oomCounter: { readonly file: string; readonly key: string } | null
 }
@@ -53,6 +56,7 @@ async function supervise(directory: string): Promise<void> {
   }
 
   const code = await box.closed
+  if (orders.roll !== null) await emptyCgroup(orders.roll)
   log.end()
   const oomKills = orders.oomCounter ? await readCounter(orders.oomCounter) : 0
   const status: StatusRecord = { code, oomKills, at: new Date().toISOString(), ...(!started && { failure: said.trim() }) }
