@@ -1,6 +1,7 @@
 import type { Lockfile } from '../../../registry/lockfile/lockfile.ts'
 import { checkDependencySpecs } from '../../../registry/manifest/checkDependencySpecs.ts'
 import type { PlannedPackage, Resolution } from '../../../registry/resolve/resolution.ts'
+import { toCanonicalJson } from '../../core/canonicalJson.ts'
 import { PkgdError } from '../../core/errors.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { Grants, PackageRecord } from '../../store/state.ts'
@@ -92,12 +93,5 @@ function isUnchanged({ planned, former, present, command, env, grants, secrets }
   return isSame([command, env, grants, planned.manifest], [former.command, former.env, former.grants, former.manifest])
 }
 
-const isSame = (a: Resolution | readonly unknown[], b: Resolution | readonly unknown[]): boolean => canonical(a) === canonical(b)
-
-/** JSON with sorted keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
+const isSame = (a: Resolution | readonly unknown[], b: Resolution | readonly unknown[]): boolean =>
+  toCanonicalJson(a) === toCanonicalJson(b)
