@@ -18,6 +18,11 @@ export const uninstall = defineCommand({
       signal,
     )
     const { keptData } = job.result as { id: string; keptData: string | null }
-    return { json: job, text: keptData === null ? `${id} is uninstalled` : `${id} is uninstalled; its data is kept in ${keptData}` }
+    return { json: job, text: describe(id, options.purge === true, keptData) }
   },
 })
+
+function describe(id: string, purged: boolean, keptData: string | null): string {
+  if (keptData !== null) return `${id} is uninstalled; its data is kept in ${keptData} (pkg uninstall ${id} --purge removes it)`
+  return purged ? `${id} is uninstalled, its data included` : `${id} is uninstalled`
+}

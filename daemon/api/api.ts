@@ -30,7 +30,7 @@ export interface ApiDeps {
   /** Aborted when the daemon closes: streams end. */
   readonly closing: AbortSignal
   readonly lifecycle: Pick<Lifecycle, 'list' | 'get' | 'start' | 'stop' | 'restart' | 'logs' | 'stats'>
-  readonly installer: Pick<Installer, 'install' | 'installLocked' | 'uninstall'>
+  readonly installer: Pick<Installer, 'install' | 'installLocked' | 'uninstall' | 'keepsData'>
   readonly mcp: McpService
   readonly jobs: JobRunner
   readonly events: EventBus

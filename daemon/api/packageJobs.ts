@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseSpec } from '../../registry/resolve/parseSpec.ts'
+import { toCanonicalJson } from '../core/canonicalJson.ts'
 import { PkgdError } from '../core/errors.ts'
 import type { JobRequest } from '../jobs/jobRunner.ts'
 import type { ApiDeps } from './api.ts'
@@ -10,14 +11,14 @@ import { toInstallView, toPackageView } from './toPackageView.ts'
 
 type PackageJobs = {
   install(body: InstallBody): JobRequest<JobResults['install'] | JobResults['install-locked']>
-  uninstall(id: string, purge: boolean): JobRequest<JobResults['uninstall']>
+  uninstall(id: string, purge: boolean): Promise<JobRequest<JobResults['uninstall']>>
   start(id: string): JobRequest<JobResults['start']>
   stop(id: string): JobRequest<JobResults['stop']>
   restart(id: string): JobRequest<JobResults['restart']>
 }
 
 /** A key that two like requests share and that tells nothing of the secrets in them. */
-const keyOf = (kind: string, request: unknown) => `${kind}:${createHash('sha256').update(JSON.stringify(request)).digest('hex')}`
+const keyOf = (kind: string, request: unknown) => `${kind}:${createHash('sha256').update(toCanonicalJson(request)).digest('hex')}`
 
 /** The long operations on packages as jobs. What can be known to be wrong at once is thrown here, before there is a job. */
 export function createPackageJobs({ lifecycle, installer }: Pick<ApiDeps, 'lifecycle' | 'installer'>): PackageJobs {
@@ -58,8 +59,10 @@ export function createPackageJobs({ lifecycle, installer }: Pick<ApiDeps, 'lifec
         run: async (context) => toInstallView(await installer.install(request, context)),
       }
     },
-    uninstall(id, purge) {
-      lifecycle.get(id)
+    async uninstall(id, purge) {
+      // Purging also removes what an earlier uninstall kept.
+      const known = lifecycle.list().some(({ record }) => record.id === id) || (purge && (await installer.keepsData(id)))
+      if (!known) lifecycle.get(id)
       return {
         kind: 'uninstall',
         subject: id,

@@ -11,7 +11,7 @@ import type { InstallPlan } from './plan/packagePlan.ts'
 import { planLocked } from './plan/planLocked.ts'
 import { planRequest } from './plan/planRequest.ts'
 import { recover } from './recover.ts'
-import { uninstall } from './uninstall.ts'
+import { keepsData, uninstall } from './uninstall.ts'
 import { withTimeLimit } from './withTimeLimit.ts'
 
 type JobContext = OperationContext & { readonly jobId: string }
@@ -89,6 +89,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     install: (request, context) => limited(context, (within) => install(request, within)),
     installLocked: (request, context) => limited(context, (within) => installLocked(request, within)),
     uninstall: (id, options, context) => uninstall(parts, id, options, context),
+    keepsData: (id) => keepsData(parts, id),
     recover: () => recover(parts),
   }
 }

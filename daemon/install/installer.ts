@@ -51,11 +51,14 @@ export interface Installer {
     request: Pick<InstallRequest, 'consent' | 'start'>,
     context: OperationContext & { readonly jobId: string },
   ): Promise<readonly InstallResult[]>
+  /** An id that is not installed but left data is one to purge. Errors: PACKAGE_NOT_FOUND, DEPENDENTS_EXIST. */
   uninstall(
     id: string,
     options: { readonly purge: boolean },
     context: OperationContext & { readonly jobId: string },
   ): Promise<{ readonly id: string; readonly keptData: string | null }>
+  /** Whether there is data of a package of this id, installed or not. */
+  keepsData(id: string): Promise<boolean>
   /** Undoes what a dead daemon left half done. Called once at start, before lifecycle opens. */
   recover(): Promise<readonly string[]>
 }

@@ -22,7 +22,7 @@ export async function uninstall(
   turns.use(await parts.locks.acquire(id, context.signal))
   const record = state.packages.get(id)
   if (!record) {
-    if (options.purge && (await hasVolume(parts, id))) {
+    if (options.purge && (await keepsData(parts, id))) {
       await parts.driver.volumes.remove(id)
       return { id, keptData: null }
     }
@@ -30,7 +30,7 @@ export async function uninstall(
     throw new PkgdError('PACKAGE_NOT_FOUND', `No package ${id} is installed`)
   }
   checkDependents(parts, id)
-  const volume = await hasVolume(parts, id)
+  const volume = await keepsData(parts, id)
   const effects = createInstallEffects(parts)
   await runSaga({ journal: toJournal(parts), effects, logger }, { jobId, kind: 'uninstall' }, (saga) => {
     context.progress({ stage: 'stop', message: id })
@@ -58,7 +58,8 @@ function forget({ state }: Pick<InstallerParts, 'state'>, id: string): void {
   state.secrets.removeAll(id)
 }
 
-const hasVolume = async ({ driver }: Pick<InstallerParts, 'driver'>, id: string): Promise<boolean> =>
+/** Whether there is a volume of this id. */
+export const keepsData = async ({ driver }: Pick<InstallerParts, 'driver'>, id: string): Promise<boolean> =>
   (await driver.volumes.list()).some((volume) => volume.packageId === id)
 
 function checkDependents({ state }: Pick<InstallerParts, 'state'>, id: string): void {

@@ -88,6 +88,20 @@ test('install answers 202 with a job that can be waited for, followed and found'
   ])
 })
 
+test('two that ask for the same at once get one job, in whatever order they name things', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  await using api = createTestApi()
+  api.before = () => gate
+  const install = async (payload: object) =>
+    (await api.app.inject({ method: 'POST', url: '/v1/packages', headers, payload })).json<{ job: { id: string } }>().job.id
+  const first = await install({ spec: '/src/weather', env: { A: '1', B: '2' }, permissions: { cpuLimit: 1, memoryLimit: '1GB' } })
+  const twin = await install({ permissions: { memoryLimit: '1GB', cpuLimit: 1 }, env: { B: '2', A: '1' }, spec: '/src/weather' })
+  const other = await install({ spec: '/src/weather', env: { A: '1', B: '3' } })
+  expect(twin).toBe(first)
+  expect(other).not.toBe(first)
+  open()
+})
+
 test('wait=true answers the finished job, or the problem it failed with', async () => {
   await using api = createTestApi()
   const install = () => api.app.inject({ method: 'POST', url: '/v1/packages?wait=true', headers, payload: { spec: '/src/weather' } })
@@ -165,6 +179,19 @@ test('start, stop, restart and uninstall are jobs; an unknown id is 404 at once'
   const removed = await api.app.inject({ method: 'DELETE', url: '/v1/packages/weather?purge=true&wait=true', headers })
   expect(removed.json()).toMatchObject({ kind: 'uninstall', result: { id: 'weather', keptData: null } })
   expect((await api.app.inject({ url: '/v1/packages/weather', headers })).statusCode).toBe(404)
+})
+
+test('data that an uninstall kept can be purged later; without any, the id is unknown', async () => {
+  await using api = createTestApi()
+  api.keptData.add('weather')
+  const remove = (query: string) => api.app.inject({ method: 'DELETE', url: `/v1/packages/weather?wait=true${query}`, headers })
+  expect((await remove('')).json()).toMatchObject({ status: 404, code: 'PACKAGE_NOT_FOUND' })
+  expect((await remove('&purge=true')).json()).toMatchObject({
+    kind: 'uninstall',
+    state: 'succeeded',
+    result: { id: 'weather', keptData: null },
+  })
+  expect((await remove('&purge=true')).json()).toMatchObject({ status: 404, code: 'PACKAGE_NOT_FOUND' })
 })
 
 test('logs: an array, or a stream; stats', async () => {

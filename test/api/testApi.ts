@@ -87,6 +87,10 @@ interface TestApi extends AsyncDisposable {
   readonly installs: InstallRequest[]
   /** What `install` throws, if anything. */
   fail: Error | null
+  /** What an install waits for before it begins. */
+  before: () => Promise<void>
+  /** Packages that are gone and left data. */
+  readonly keptData: Set<string>
   readonly log: ReturnType<typeof createMemoryLog>
   readonly close: AbortController
 }
@@ -123,6 +127,8 @@ export function createTestApi(over: Partial<ApiDeps> = {}): TestApi {
     packages,
     installs,
     fail: null,
+    before: async () => undefined,
+    keptData: new Set(),
     log,
     close,
     async [Symbol.asyncDispose]() {
@@ -159,12 +165,15 @@ export function createTestApi(over: Partial<ApiDeps> = {}): TestApi {
       async install(request, { progress }) {
         installs.push(request)
         progress({ stage: 'fetch', fraction: 0.5 })
+        await test.before()
         if (test.fail) throw test.fail
         return { package: move('weather', 'stopped'), installed: ['weather'], unchanged: [] }
       },
       installLocked: async () => [],
-      async uninstall(id) {
+      keepsData: async (id) => test.keptData.has(id),
+      async uninstall(id, { purge }) {
         packages.delete(id)
+        if (purge) test.keptData.delete(id)
         return { id, keptData: null }
       },
     },

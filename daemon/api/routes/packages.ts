@@ -51,8 +51,8 @@ export function registerPackages(app: Api, deps: ApiDeps): void {
         response,
       },
     },
-    ({ params, query }, reply) => {
-      const job = jobs.submit(work.uninstall(params.id, query.purge ?? false))
+    async ({ params, query }, reply) => {
+      const job = jobs.submit(await work.uninstall(params.id, query.purge ?? false))
       return answerJob({ jobs, job, wait: query.wait, reply, signal: toClientSignal(reply, closing) })
     },
   )
