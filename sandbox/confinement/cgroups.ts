@@ -31,6 +31,8 @@ export interface CgroupReader {
   readonly hasHierarchy: (controller: string) => boolean
   /** `controller` is empty for version 2's. */
   read(controller: string, name: string): Promise<string | null>
+  /** Whether the process is where it was: one that ends is moved to the root, whose limits are nobody's. What was read before holds only if so. */
+  isUnmoved(): Promise<boolean>
 }
 
 export async function openCgroups(pid: number): Promise<CgroupReader> {
@@ -44,6 +46,7 @@ export async function openCgroups(pid: number): Promise<CgroupReader> {
       const path = paths.get(controller)
       return point === undefined || path === undefined ? null : readIfThere(`${point}${path}/${name}`)
     },
+    isUnmoved: async () => groups !== null && (await readIfThere(`/proc/${pid}/cgroup`)) === groups,
   }
 }
 

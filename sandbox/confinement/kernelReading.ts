@@ -17,7 +17,7 @@ export interface KernelReading {
   readonly user: string | null
 }
 
-/** Of an engine whose kernel is not this one. */
+/** Of a process that has ended, or of an engine whose kernel is not this one. */
 export const unreadKernel: KernelReading = {
   memoryBytes: null,
   memoryAndSwapBytes: null,
@@ -60,6 +60,7 @@ export async function readKernel(pid: number): Promise<KernelReading> {
     statfs(`/proc/${pid}/root/tmp`).catch(() => null),
   ])
   const [memory, cpus, pids] = await Promise.all([readMemory(cgroups), readCpus(cgroups), readPids(cgroups)])
+  if (!(await cgroups.isUnmoved())) return unreadKernel
   const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status ?? '')?.[1] ?? null
   const capabilities = field('CapEff')
   const root = (mounts ?? '').split('\n').find((line) => line.split(' ')[4] === '/')

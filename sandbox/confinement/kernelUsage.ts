@@ -6,7 +6,7 @@ import { parseLimit } from './kernelReading.ts'
 export async function readKernelUsage(pid: number): Promise<SandboxStats | null> {
   const [cgroups, network] = await Promise.all([openCgroups(pid), readIfThere(`/proc/${pid}/net/dev`)])
   const [memory, cpuSeconds, pids] = await Promise.all([readMemory(cgroups), readCpuSeconds(cgroups), readPids(cgroups)])
-  if (memory === null || cpuSeconds === null || pids === null) return null
+  if (memory === null || cpuSeconds === null || pids === null || !(await cgroups.isUnmoved())) return null
   return { ...memory, cpuSeconds, pids, ...parseNetworkBytes(network ?? '') }
 }
 

@@ -45,6 +45,8 @@ export interface BoxSpec {
 export function toContainerSpec(box: BoxSpec): ContainerOptions {
   const { limits, unsupported, network } = box
   const has = (limit: LimitName) => !unsupported.includes(limit)
+  // Of the engine's own network sandbox a container without a network needs only the hosts file; the runtime gives it an empty namespace in any case, 60 ms sooner.
+  const isAlone = network === null && box.mounts.some(({ target }) => target === hostsTarget)
   return {
     name: box.name,
     Image: box.image,
@@ -64,6 +66,7 @@ export function toContainerSpec(box: BoxSpec): ContainerOptions {
     Tty: false,
     OpenStdin: box.labels.stdio === 'attach',
     StdinOnce: false,
+    NetworkDisabled: isAlone,
     HostConfig: {
       ...(has('memory') && { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
       ...(has('cpu') && { NanoCpus: Math.round(limits.cpus * 1e9) }),
@@ -89,6 +92,8 @@ export function toContainerSpec(box: BoxSpec): ContainerOptions {
         Target: mount.target,
         ReadOnly: mount.readOnly,
         ...(mount.kind === 'bind' && { BindOptions: { Propagation: 'rprivate' as const } }),
+        // What the image has there, its owner included, is not copied into the volume.
+        ...(mount.kind === 'volume' && { VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } } }),
       })),
     },
     ...(network && {

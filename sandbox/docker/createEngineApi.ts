@@ -67,8 +67,15 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
     pauseContainer: (id) => soon('freeze the container', (docker) => docker.getContainer(id).pause()),
     unpauseContainer: (id) => soon('thaw the container', (docker) => docker.getContainer(id).unpause()),
     statContainer: (id) => soon('measure the container', (docker) => docker.getContainer(id).stats({ stream: false, 'one-shot': true })),
-    async readLogs(id, { stdout, follow, tail, signal }) {
-      const shown = { stdout, stderr: true, timestamps: true, ...(tail !== null && { tail }), abortSignal: signal }
+    async readLogs(id, { stdout, follow, tail, since, signal }) {
+      const shown = {
+        stdout,
+        stderr: true,
+        timestamps: true,
+        ...(tail !== null && { tail }),
+        ...(since !== undefined && { since }),
+        abortSignal: signal,
+      }
       // The client answers a stream or a whole body, by the value of `follow` alone.
       return call('read the log', async (docker) => {
         const container = docker.getContainer(id)

@@ -3,7 +3,7 @@ import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Home } from '../../daemon/core/home.ts'
 import type { Clock, Logger } from '../../daemon/core/ports.ts'
 import { readIfThere } from '../confinement/cgroups.ts'
-import { hasSwap, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
+import { hasSwap, type KernelReading, readKernel, unreadKernel } from '../confinement/kernelReading.ts'
 import type { ImageBuilder } from '../images/imageBuilder.ts'
 import type { Runtime } from '../images/imageSources.ts'
 import type { EgressGuard } from '../network/egressGuard.ts'
@@ -15,7 +15,9 @@ import { createDockerNetworks, type DockerNetworks } from './dockerNetworks.ts'
 import type { ContainerDetails, EngineApi } from './engineApi.ts'
 import { pickEngineEndpoint } from './engineEndpoint.ts'
 import { type EngineTraits, probeEngine } from './engineTraits.ts'
+import type { ContainerDeps } from './launchContainer.ts'
 import { toSandboxReport } from './sandboxReport.ts'
+import { createVolumeDelivery, type VolumeDelivery } from './volumeDelivery.ts'
 
 export interface DockerDriverDeps {
   readonly home: Home
@@ -32,6 +34,8 @@ export interface DockerDriverDeps {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** `auto` (the default) is pipes where the engine shares this kernel and disk. */
   readonly stdio?: 'auto' | 'attach'
+  /** `apart`: as with an engine on another machine, whatever the probe would find. */
+  readonly disk?: 'auto' | 'apart'
 }
 
 /** What the parts of the driver share: the engine, what is known of it, and what this driver is doing with it. */
@@ -39,6 +43,9 @@ export interface DockerContext {
   readonly deps: DockerDriverDeps
   readonly api: EngineApi
   readonly networks: DockerNetworks
+  readonly delivery: VolumeDelivery
+  /** What a container is started with. */
+  toContainerDeps(): Promise<ContainerDeps>
   /** The filter that finds everything of this daemon's. */
   readonly label: string
   /** Names of what is being started or built: not yet, or never, anybody's to adopt. */
@@ -48,6 +55,8 @@ export interface DockerContext {
   /** Asked of the engine once, until `forgetTraits`. */
   traits(): Promise<EngineTraits>
   forgetTraits(): void
+  /** Why no network policy can be enforced here, or null. */
+  networkRefused(): Promise<string | null>
   toName(packageId: string): string
   isOurName(name: string): boolean
   /** Errors: SANDBOX_NOT_FOUND, also for a container that is not this daemon's. */
@@ -63,10 +72,14 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
   const { home, daemonId, egress } = deps
   const endpoint = pickEngineEndpoint(deps.env ?? process.env)
   const api = createEngineApi(endpoint)
+  const networks = createDockerNetworks({ api, egress, daemonId })
+  const delivery = createVolumeDelivery(api, daemonId)
   let known: Promise<EngineTraits> | undefined
 
   const traits = async (): Promise<EngineTraits> => {
-    known ??= probeEngine({ api, endpoint, daemonId, cache: home.cache, scratch: home.tmp })
+    known ??= probeEngine({ api, endpoint, daemonId, cache: home.cache, scratch: home.tmp }).then((found) =>
+      deps.disk === 'apart' ? { ...found, sharesDisk: false, sameKernel: false } : found,
+    )
     try {
       return await known
     } catch (error) {
@@ -86,10 +99,22 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
     return cgroups?.includes(id) ? pid : null
   }
 
+  /** The engine's own measurements say which limits its kernel has, as far as they go. */
+  const readFromAfar = async ({ Id: id, State: state }: ContainerDetails): Promise<KernelReading> => {
+    if (!state.Running || (await traits()).sameKernel) return unreadKernel
+    const { memory_stats: memory, pids_stats: pids } = await api.statContainer(id)
+    return { ...unreadKernel, memoryBytes: memory.limit ?? null, pids: (pids as { limit?: number } | undefined)?.limit ?? null }
+  }
+
   return {
     deps,
     api,
-    networks: createDockerNetworks({ api, egress, daemonId }),
+    networks,
+    delivery,
+    async toContainerDeps() {
+      const { sharesDisk } = await traits()
+      return { api, networks, run: home.run, log: deps.log, delivery: sharesDisk ? null : delivery }
+    },
     label: daemonLabel(daemonId),
     busy: new Set(),
     killed: new Set(),
@@ -98,6 +123,10 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
       known = undefined
     },
     toName: (packageId) => `pkgd-${daemonId}-${packageId}-${randomBytes(3).toString('hex')}`,
+    async networkRefused() {
+      const { sameKernel } = await traits()
+      return sameKernel ? egress.unavailable() : "the container engine's network is not on this host"
+    },
     isOurName: (name) => name.startsWith(`pkgd-${daemonId}-`) && !name.includes('/'),
     inspectOurs,
     async inspectRunning(handle) {
@@ -107,7 +136,7 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
     },
     async readReport(details) {
       const pid = await findProcess(details)
-      const [kernel, swap] = pid === null ? [unreadKernel, false] : await Promise.all([readKernel(pid), hasSwap()])
+      const [kernel, swap] = pid === null ? [await readFromAfar(details), false] : await Promise.all([readKernel(pid), hasSwap()])
       return toSandboxReport({ details, kernel, swap })
     },
     findProcess,

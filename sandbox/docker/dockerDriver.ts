@@ -11,10 +11,10 @@ import { createDockerImages } from './dockerImages.ts'
 import { createVolumes } from './dockerVolumes.ts'
 import { followEngine } from './engineEvents.ts'
 import { allowRefused, launchSandbox } from './launchSandbox.ts'
-import { readLogEntries, readLogFrames } from './logFrames.ts'
 import { runBuild } from './runBuild.ts'
 import { createSandboxCensus } from './sandboxCensus.ts'
 import { createSandboxChannels } from './sandboxChannels.ts'
+import { readSandboxLog } from './sandboxLog.ts'
 import { isGone, stopContainer, unlessConflict } from './stopContainer.ts'
 
 /** Sandboxes as containers of a Docker Engine, or of any engine that speaks its API. */
@@ -65,6 +65,7 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
       // A name that is not of this daemon's making names nothing that is ours to remove.
       if (!docker.isOurName(handle.name)) return
       await networks.remove(handle.name)
+      if (!(await docker.traits()).sharesDisk) await docker.delivery.remove(handle.name)
       await rm(join(home.run, handle.name), { recursive: true, force: true })
     },
     inspect: async (handle) => docker.readReport(await inspectOurs(handle)),
@@ -73,17 +74,9 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
       const usage = pid === null ? null : await readKernelUsage(pid)
       return usage ?? toSandboxStats(await api.statContainer(handle.id))
     },
-    async *logs(handle, { follow, tail, signal }) {
+    async *logs(handle, query) {
       const { stdio } = checkOurs(await inspectOurs(handle), daemonId)
-      // Through pipes only what came before them is on the container's own stdout; with attach it is the protocol itself.
-      const stream = await api.readLogs(handle.id, { stdout: stdio === 'pipes', follow, tail: tail ?? null, signal })
-      try {
-        yield* readLogEntries(readLogFrames(stream))
-      } catch (error) {
-        if (!signal.aborted) throw error
-      } finally {
-        stream.destroy()
-      }
+      yield* readSandboxLog(api, handle.id, stdio, query)
     },
     async freeze(handle) {
       await inspectRunning(handle)
@@ -107,9 +100,8 @@ export function createDockerDriver(deps: DockerDriverDeps): SandboxDriver {
   }
 }
 
-async function readCapabilities({ deps, traits }: DockerContext): Promise<DriverCapabilities> {
-  const [engine, unavailable] = await Promise.all([traits(), deps.egress.unavailable()])
-  const reason = unavailable ?? (engine.sameKernel ? null : "the container engine's network is not on this host")
+async function readCapabilities({ deps, traits, networkRefused }: DockerContext): Promise<DriverCapabilities> {
+  const [engine, reason] = await Promise.all([traits(), networkRefused()])
   return {
     driver: 'docker',
     version: engine.version,
@@ -122,6 +114,9 @@ async function readCapabilities({ deps, traits }: DockerContext): Promise<Driver
     networkRefused: { allow: allowRefused, ...(reason !== null && { internet: reason }) },
     notes: [
       ...(engine.seccomp ? [] : ['the engine filters no system calls (seccomp is off)']),
+      ...(engine.sharesDisk
+        ? []
+        : ["the engine does not share this host's disk: packages travel into its volumes, and nothing of the host can be mounted"]),
       ...(engine.rootless ? ['the engine runs without root: container users are users of its own range'] : []),
     ],
   }

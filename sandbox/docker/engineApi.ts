@@ -36,7 +36,10 @@ export interface EngineEvent {
 interface LogOptions {
   readonly stdout: boolean
   readonly follow: boolean
+  /** The last messages of both streams together; null for all. */
   readonly tail: number | null
+  /** Seconds since the epoch. */
+  readonly since?: number
   readonly signal: AbortSignal
 }
 

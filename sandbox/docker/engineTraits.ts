@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname, release } from 'node:os'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { create } from 'tar'
+import { basename, join } from 'node:path'
 import { findCoded } from '../../daemon/core/errors.ts'
 import type { LimitName } from '../sandboxDriver.ts'
 import { daemonLabel, passingLabel, toObjectLabels } from './containerLabels.ts'
+import { withEmptyImage } from './emptyImage.ts'
 import type { EngineApi, EngineInfo } from './engineApi.ts'
 import type { EngineEndpoint } from './engineEndpoint.ts'
 
@@ -77,27 +75,22 @@ async function recallOr(cache: string, seen: string, ask: () => Promise<boolean>
 async function tryBind(api: EngineApi, daemonId: string, scratch: string): Promise<boolean> {
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const directory = await mkdtemp(join(scratch, 'probe-'))
-  const tag = randomBytes(6).toString('hex')
-  const reference = `pkgd/probe:${tag}`
-  let container: string | undefined
   try {
-    const changes = [`LABEL ${daemonLabel(daemonId)}`]
-    const tar = Readable.from(create({ cwd: directory, portable: true }, ['.']), { objectMode: false })
-    await api.importImage(tar, { repository: 'pkgd/probe', tag, changes }, AbortSignal.timeout(30_000))
-    container = await api.createContainer({
-      name: `pkgd-${daemonId}-probe-${tag}`,
-      Image: reference,
-      Cmd: ['/probe'],
-      Labels: { ...toObjectLabels({ daemon: daemonId, packageId: 'probe' }), ...passingLabel },
-      HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'bind', Source: directory, Target: '/probe', ReadOnly: true }] },
+    return await withEmptyImage(api, daemonLabel(daemonId), async (image) => {
+      const container = await api.createContainer({
+        name: `pkgd-${daemonId}-${basename(directory)}`,
+        Image: image,
+        Cmd: ['/probe'],
+        Labels: { ...toObjectLabels({ daemon: daemonId, packageId: 'probe' }), ...passingLabel },
+        HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'bind', Source: directory, Target: '/probe', ReadOnly: true }] },
+      })
+      await api.removeContainer(container)
+      return true
     })
-    return true
   } catch (error) {
     if (findCoded(error)?.code === 'MOUNT_REFUSED') return false
     throw error
   } finally {
-    if (container !== undefined) await api.removeContainer(container)
-    await api.removeImage(reference)
     await rm(directory, { recursive: true, force: true })
   }
 }

@@ -10,6 +10,7 @@ import { createBoxDirectory } from '../starter/boxDirectory.ts'
 import { type BoxSpec, boxMount, toContainerSpec } from './containerSpec.ts'
 import type { DockerNetworks } from './dockerNetworks.ts'
 import type { EngineApi } from './engineApi.ts'
+import { writeHostsFile } from './hostsFile.ts'
 import { toBindMount } from './sandboxMounts.ts'
 import { toStartError } from './starterWatch.ts'
 import type { VolumeDelivery } from './volumeDelivery.ts'
@@ -65,7 +66,8 @@ export async function startContainer(
       return delivery.deliver(box, directory)
     }
     const accounts = await writeAccountFiles(dirname(directory), uid)
-    return [boxMount(directory), ...accounts.map(toBindMount), ...box.mounts]
+    const hosts = egress.mode === 'none' ? [await writeHostsFile(dirname(directory))] : []
+    return [boxMount(directory), ...accounts.map(toBindMount), ...hosts, ...box.mounts]
   }
   const makeNetwork = async () => {
     if (egress.mode === 'none') return null

@@ -21,13 +21,13 @@ export interface LaunchedSandbox {
 
 /** Starts a package's sandbox, reads its limits back and sees its command begin. A failure leaves nothing behind. */
 export async function launchSandbox(spec: LaunchSpec, context: OperationContext, docker: DockerContext): Promise<LaunchedSandbox> {
-  const { deps, api, networks, busy } = docker
+  const { busy } = docker
   const name = docker.toName(spec.identity.packageId)
   busy.add(name)
   try {
     const egress = await toEgress(spec, docker)
     const box = await toBox(spec, name, docker)
-    const started = await startContainer({ box, env: spec.env, egress }, context, { api, networks, run: deps.home.run, log: deps.log })
+    const started = await startContainer({ box, env: spec.env, egress }, context, await docker.toContainerDeps())
     try {
       context.progress({ stage: 'read-back' })
       const report = await verify(started, spec, context, docker)
@@ -62,9 +62,9 @@ async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerCon
   }
 }
 
-async function toEgress({ network, identity }: LaunchSpec, { deps }: DockerContext): Promise<EgressPolicy> {
+async function toEgress({ network, identity }: LaunchSpec, docker: DockerContext): Promise<EgressPolicy> {
   if (network.mode === 'none') return { mode: 'none' }
-  const reason = network.mode === 'allow' ? allowRefused : await deps.egress.unavailable()
+  const reason = network.mode === 'allow' ? allowRefused : await docker.networkRefused()
   if (reason === null) return { mode: 'internet' }
   throw new PkgdError(
     'NETWORK_UNSUPPORTED',

@@ -19,9 +19,9 @@ const logBytes = 1 << 20
 
 /** Runs a command to its end in a container of its own and removes it, whatever happened. */
 export async function runBuild(spec: BuildSpec, context: OperationContext, docker: DockerContext): Promise<BuildResult> {
-  const { deps, api, networks, busy } = docker
+  const { api, busy } = docker
   const { identity, reach, mounts, uid } = spec
-  const reason = reach.length > 0 ? await deps.egress.unavailable() : null
+  const reason = reach.length > 0 ? await docker.networkRefused() : null
   if (reason !== null) {
     throw new PkgdError('NETWORK_UNSUPPORTED', `A build of ${identity.packageId} cannot be held to what it may reach: ${reason}`)
   }
@@ -30,12 +30,7 @@ export async function runBuild(spec: BuildSpec, context: OperationContext, docke
   try {
     await giveMounts(mounts, uid)
     const egress = reach.length > 0 ? ({ mode: 'reach', targets: reach } as const) : ({ mode: 'none' } as const)
-    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, {
-      api,
-      networks,
-      run: deps.home.run,
-      log: deps.log,
-    })
+    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, await docker.toContainerDeps())
     try {
       return await waitForEnd(api, started.handle.id, identity.packageId, context.signal)
     } finally {

@@ -14,7 +14,7 @@ export interface SandboxCensus {
   recover(handle: SandboxHandle): Promise<SandboxInfo | undefined>
 }
 
-export function createSandboxCensus({ deps, api, networks, label, busy, killed }: DockerContext): SandboxCensus {
+export function createSandboxCensus({ deps, api, networks, delivery, traits, label, busy, killed }: DockerContext): SandboxCensus {
   let swept: Promise<void> | undefined
 
   async function recover({ id }: SandboxHandle): Promise<SandboxInfo | undefined> {
@@ -41,6 +41,7 @@ export function createSandboxCensus({ deps, api, networks, label, busy, killed }
     // What is being started right now has its network before it has its container.
     const live = new Set([...containers.filter((each) => !left.includes(each)).map(({ name }) => name), ...busy])
     await networks.sweep(live)
+    if (!(await traits()).sharesDisk) await delivery.sweep(live)
     const run = deps.home.run
     const names = await readdir(run).catch((error: unknown) => {
       // Nothing was ever started in this home.

@@ -33,7 +33,7 @@ export function buildContract({ bench }: ContractKit): void {
     })
 
     it('may write where it was let, as its user, and has its env', async ({ skip }) => {
-      if (!bench().confines) skip('builds of this driver are functions')
+      if (!bench().confines || !bench().capabilities.localMounts) skip('builds of this driver mount nothing')
       const mount = await withPrograms()
       const script =
         'require("fs").writeFileSync("/work/made", [process.getuid(), process.env.WORD, require("fs").readFileSync("/work/hello")].join(" "))'
@@ -59,7 +59,7 @@ export function buildContract({ bench }: ContractKit): void {
     })
 
     it('ends at its signal, and leaves nothing', async ({ skip }) => {
-      if (!bench().confines) skip('builds of this driver are functions')
+      if (!bench().confines || !bench().capabilities.localMounts) skip('builds of this driver mount nothing')
       const before = await bench().traces()
       const stop = new AbortController()
       const mount = await withPrograms()
@@ -80,7 +80,7 @@ export function buildContract({ bench }: ContractKit): void {
     })
 
     it('is never listed nor told of', async ({ skip }) => {
-      if (!bench().confines) skip('builds of this driver are functions')
+      if (!bench().confines || !bench().capabilities.localMounts) skip('builds of this driver mount nothing')
       const { driver } = bench()
       await using witness = witnessEvents(driver)
       const mount = await withPrograms()

@@ -16,7 +16,7 @@ import { silentLog } from './silentLog.ts'
 /** The docker driver on the engine of this machine, with the data plane that is named. */
 export async function openDockerBench(
   stdio: 'auto' | 'attach',
-  changes: Pick<Partial<DockerDriverDeps>, 'env' | 'imageReferences'> = {},
+  changes: Pick<Partial<DockerDriverDeps>, 'env' | 'imageReferences' | 'disk'> = {},
 ): Promise<DriverBench> {
   const root = await mkdtemp(join(tmpdir(), 'pkgd-contract-'))
   const daemonId = randomBytes(4).toString('hex')
@@ -50,6 +50,7 @@ export async function openDockerBench(
     })
   }
   const ours = async () => engine.listContainers({ all: true, filters: { label: [label] } })
+  const volumes = async () => (await engine.listVolumes({ filters: { label: [label] } })).Volumes ?? []
   const networks = async () => engine.listNetworks({ filters: { label: [label] } })
 
   const request = { runtime: 'node' } as const
@@ -87,6 +88,7 @@ export async function openDockerBench(
       return [
         ...(await ours()).map(({ Names }) => `container ${Names[0]}`),
         ...(await networks()).map(({ Name }) => `network ${Name}`),
+        ...(await volumes()).filter(({ Name }) => !Name.endsWith('-data')).map(({ Name }) => `volume ${Name}`),
         ...(await readdir(home.run)).map((name) => `run directory ${name}`),
       ]
     },
@@ -111,6 +113,7 @@ export async function openDockerBench(
     async [Symbol.asyncDispose]() {
       for (const { Id } of await ours()) await engine.getContainer(Id).remove({ force: true })
       for (const { Name } of await networks()) await engine.getNetwork(Name).remove()
+      for (const { Name } of await volumes()) await engine.getVolume(Name).remove()
       await driver[Symbol.asyncDispose]()
       await egress.reassert()
       await egress.close()

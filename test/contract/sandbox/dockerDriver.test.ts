@@ -8,4 +8,5 @@ const reason = await missing('docker', 'root')
 describe.skipIf(reason !== null)(`docker${reason === null ? '' : ` (skipped: ${reason})`}`, () => {
   sandboxDriverContract('docker, named pipes', () => openDockerBench('auto'))
   sandboxDriverContract('docker, engine attach', () => openDockerBench('attach'))
+  sandboxDriverContract('docker, an engine apart', () => openDockerBench('auto', { disk: 'apart' }))
 })

@@ -58,6 +58,21 @@ export function observationContract({ bench, start }: ContractKit): void {
       expect(await texts(handle, 2)).toEqual(['line 4', 'line 5'])
     })
 
+    it('begin with the last lines and go on', async () => {
+      const { driver } = bench()
+      const handle = await start(['talk', '4'])
+      await readLogUntil(driver, handle, (_, count) => count === 4)
+      const channel = await driver.stdio(handle)
+      const stop = new AbortController()
+      const lines: string[] = []
+      for await (const { line } of driver.logs(handle, { follow: true, tail: 2, signal: stop.signal })) {
+        lines.push(line.trimEnd())
+        if (lines.length === 2) channel.write('again\n')
+        if (lines.length === 3) stop.abort()
+      }
+      expect(lines).toEqual(['line 3', 'line 4', 'line 5'])
+    })
+
     it('have a line of any length whole', async () => {
       const { driver } = bench()
       const handle = await start(['talk', '2', '100000'])
