@@ -1,3 +1,4 @@
+import { PkgdError } from '../core/errors.ts'
 import type { CloudEvent, EventData, EventType } from '../core/events.ts'
 import type { Clock, Logger } from '../core/ports.ts'
 import type { State } from '../store/state.ts'
@@ -12,6 +13,11 @@ interface EventBusDeps {
   readonly clock: Clock
   readonly log: Logger
 }
+
+/** First words of the types that are the daemon's own, those to come included. */
+const ownFamilies: ReadonlySet<string> = new Set(
+  'package job tools resources prompts driver config tool resource prompt task run audit hook agent agents request pkgd'.split(' '),
+)
 
 /** How many events are read from the store at once: all that a stream ever holds. */
 const pageSize = 100
@@ -56,20 +62,29 @@ export function createEventBus({ events, source, keep, clock, log }: EventBusDep
       signal.addEventListener('abort', wake)
     })
 
+  const store = (event: Pick<CloudEvent, 'type' | 'source' | 'subject' | 'data'>): CloudEvent => {
+    const stored = events.append({
+      specversion: '1.0',
+      ...event,
+      time: new Date(clock.now()).toISOString(),
+      datacontenttype: 'application/json',
+    })
+    if (++sincePrune >= pruneEvery) prune()
+    tell(stored)
+    return stored
+  }
+
   return {
     publish<T extends EventType>(type: T, subject: string, data: EventData[T]) {
-      const event = events.append({
-        specversion: '1.0',
-        source,
-        type,
-        subject,
-        time: new Date(clock.now()).toISOString(),
-        datacontenttype: 'application/json',
-        data,
-      }) as CloudEvent<EventData[T]>
-      if (++sincePrune >= pruneEvery) prune()
-      tell(event)
-      return event
+      return store({ type, source, subject, data }) as CloudEvent<EventData[T]>
+    },
+    accept({ type, subject, data, from }) {
+      if (ownFamilies.has(type.split('.')[0] ?? '')) {
+        throw new PkgdError('USAGE', `Events of the type "${type}" are the daemon's own`, {
+          hint: 'begin your types with a name of yours: acme.deployed',
+        })
+      }
+      return store({ type, source: `${source}/${from}`, ...(subject === undefined ? {} : { subject }), data })
     },
     subscribe(glob, listener) {
       const entry = { matches: createEventMatcher(glob), listener }

@@ -167,3 +167,18 @@ test('an engine that is gone makes the daemon degraded, and found again it is re
   bench.engine.find()
   expect((await bench.call('GET', '/v1/info')).json()).toMatchObject({ driver: { state: 'ready' } })
 })
+
+test('events of others are stored and told under a source of the daemon’s giving; its own types are refused', async () => {
+  await using _daemon = await bench.open()
+  const given = [{ type: 'acme.deployed', subject: 'x', data: { n: 1 }, source: '/forged', id: '999999' }, { type: 'acme.done' }]
+  const answer = await bench.call('POST', '/v1/events', given)
+  expect(answer.json()).toMatchObject([
+    { type: 'acme.deployed', subject: 'x', data: { n: 1 }, source: expect.stringMatching(/^\/pkgd\/[0-9a-f]{8}\/api$/) },
+    { type: 'acme.done', data: null },
+  ])
+  expect((await bench.call('GET', '/v1/events?follow=false&type=acme.*')).json()).toEqual(answer.json())
+  for (const type of ['package.state', 'job.updated', 'tool.called', 'nodots', '*']) {
+    const refused = await bench.call('POST', '/v1/events', { type })
+    expect([type, refused.status, refused.json<{ code: string }>().code]).toEqual([type, 400, 'USAGE'])
+  }
+})

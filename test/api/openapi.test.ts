@@ -56,6 +56,7 @@ test('it has every route of the contract, each with its problems; only the publi
       'POST /v1/prompts/get',
       'POST /v1/complete',
       'GET /v1/events',
+      'POST /v1/events',
       'GET /v1/search',
       'GET /v1/doctor',
       'POST /v1/doctor/verify',

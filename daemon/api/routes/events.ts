@@ -1,6 +1,6 @@
 import { PkgdError } from '../../core/errors.ts'
 import type { Api, ApiDeps } from '../api.ts'
-import { EventsQuery, EventView } from '../schemas/events.ts'
+import { EventsQuery, EventView, PublishBody } from '../schemas/events.ts'
 import { Type } from '../schemas/type.ts'
 import { streamEvents } from '../streamEvents.ts'
 
@@ -31,4 +31,22 @@ export function registerEvents(app: Api, { events, closing, clock, log }: ApiDep
     })
     return reply
   })
+
+  app.post(
+    '/v1/events',
+    {
+      schema: {
+        summary: 'Publish CloudEvents, one or a batch',
+        tags: ['events'],
+        body: PublishBody,
+        response: { 200: Type.Array(EventView) },
+      },
+    },
+    ({ body }) =>
+      [body]
+        .flat()
+        .map(({ type, subject, data }) =>
+          events.accept({ type, ...(subject === undefined ? {} : { subject }), data: data ?? null, from: 'api' }),
+        ),
+  )
 }

@@ -23,3 +23,25 @@ export const EventsQuery = strict({
   after: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'As the header Last-Event-ID: events after this id' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
 })
+
+/** A CloudEvent as a caller gives it: its id, source and time are the daemon's to set. */
+const GivenEvent = strict({
+  type: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    pattern: '^[a-z0-9][a-zA-Z0-9_-]*(\\.[a-zA-Z0-9_-]+)+$',
+    description: 'Such as acme.deployed',
+  }),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  data: Type.Optional(Type.Unknown()),
+  specversion: Type.Optional(Type.Literal('1.0')),
+  datacontenttype: Type.Optional(Type.Literal('application/json')),
+  id: Type.Optional(Type.String()),
+  source: Type.Optional(Type.String()),
+  time: Type.Optional(Type.String()),
+})
+
+export const PublishBody = Type.Union([GivenEvent, Type.Array(GivenEvent, { minItems: 1, maxItems: 1000 })], {
+  description: 'A CloudEvent, or a batch',
+})
+export type PublishBody = Static<typeof PublishBody>
