@@ -107,4 +107,7 @@ function toLogConfig(bytes: number): Record<string, string> {
   return { 'max-size': String(Math.max(4096, Math.ceil(bytes / 2))), 'max-file': '2' }
 }
 
+/** Where a sandbox without a network gets its hosts file from pkgd. */
+export const hostsTarget = '/etc/hosts'
+
 export const boxMount = (path: string): ContainerMount => ({ kind: 'bind', source: path, target: boxMountPoint, readOnly: true })

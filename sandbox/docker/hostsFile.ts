@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ContainerMount } from './containerSpec.ts'
-
-export const hostsTarget = '/etc/hosts'
+import { type ContainerMount, hostsTarget } from './containerSpec.ts'
 
 /** Writes the /etc/hosts of a sandbox without a network into `directory` and gives its mount: servers that listen on `localhost` inside their box do so. */
 export async function writeHostsFile(directory: string): Promise<ContainerMount> {

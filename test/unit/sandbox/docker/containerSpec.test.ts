@@ -70,6 +70,14 @@ describe('toContainerSpec', () => {
     ])
   })
 
+  it('leaves the engine no network to set up where there is none and the hosts file is given', () => {
+    const hosts = { kind: 'bind', source: '/home/run/x/hosts', target: '/etc/hosts', readOnly: true } as const
+    expect(toContainerSpec({ ...box, mounts: [hosts] })).toMatchObject({ NetworkDisabled: true, HostConfig: { NetworkMode: 'none' } })
+    expect(toContainerSpec(box).NetworkDisabled).toBe(false)
+    const network = { name: box.name, address: '10.83.0.2', resolver: '10.83.0.1' }
+    expect(toContainerSpec({ ...box, mounts: [hosts], network }).NetworkDisabled).toBe(false)
+  })
+
   it('gives a network of its own its address and the resolver alone', () => {
     const { HostConfig: host, NetworkingConfig: networking } = toContainerSpec({
       ...box,
