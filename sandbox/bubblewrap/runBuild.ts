@@ -9,11 +9,11 @@ import { commandNotFoundExit, parseCommandNotFound } from '../starter/starterCom
 import { startBox } from './boxProcess.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
 import { readCounter } from './cgroupCounter.ts'
-import { toCommandNotFound } from './launchSandbox.ts'
 import { createOutputTail } from './outputTail.ts'
 import { type PreparedBox, prepareBox } from './prepareBox.ts'
 import { readProcess } from './processIdentity.ts'
 import type { RuntimeRoots } from './runtimeRoots.ts'
+import { toCommandNotFound } from './starterWatch.ts'
 
 const keptOutput = 64 * 1024
 

@@ -120,7 +120,17 @@ describe.skipIf(unguarded !== null)(`egress guard${unguarded === null ? '' : ` (
     guard.free(box.subnet)
   })
 
-  it('none: it can be dialled from here, and reaches nothing', async () => {
+  it.each(['none', 'internet'] as const)('%s: where a package listens, the daemon alone reaches it', async (mode) => {
+    const box = await addPackage({ mode })
+    await box.listen(9001)
+    const target = ['tcp', box.subnet.address, '9001'] as const
+    expect(await world.probeFromHere(0, ...target)).toBe('open package')
+    expect(await world.probeFromHere(65534, ...target)).toMatch(refused)
+    expect(await world.probeFromAfar(...target)).toBe('TIMEOUT')
+    await guard.release(box.interface)
+  })
+
+  it('none: it reaches nothing', async () => {
     const box = await addPackage({ mode: 'none' })
     expect(await box.probe(...tcp(world.far.address))).toMatch(refused)
     expect(await box.probe(...tcp(box.subnet.gateway))).toMatch(refused)

@@ -1,7 +1,9 @@
 import { Resolver } from 'node:dns/promises'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 
-/** Tries one thing from inside a namespace and prints what came of it. argv: `tcp <address> <port>` or `dns <server> <name> <A|AAAA>`. */
+/**
+ * Tries one thing from inside a namespace and prints what came of it. argv: `tcp <address> <port>` or `dns <server> <name> <A|AAAA>`; `listen <port>` is there
+ * to be tried. */
 const [kind, target = '', argument = '', type = 'A'] = process.argv.slice(2)
 
 function tryTcp(): Promise<string> {
@@ -24,5 +26,11 @@ async function tryDns(): Promise<string> {
   }
 }
 
+if (kind === 'listen') {
+  await new Promise((resolve) =>
+    createServer((socket) => socket.end('package\n')).listen(Number(target), () => resolve(process.stdout.write('ready\n'))),
+  )
+  await new Promise(() => setInterval(() => undefined, 1000))
+}
 process.stdout.write(kind === 'tcp' ? await tryTcp() : await tryDns())
 process.exit()
