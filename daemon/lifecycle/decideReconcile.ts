@@ -70,7 +70,8 @@ function decideOne(wish: Wish, known: SandboxRecord | undefined, info: SandboxIn
   const verdicts: Verdict[] = []
   if (info && unfit) verdicts.push({ kind: 'remove', info, why: unfit })
   else if (known) verdicts.push({ kind: 'drop', id })
-  if (speaking.has(wish.state)) verdicts.push({ kind: 'vacate', id })
+  const unfinished = wish.state === 'asleep' && wish.desired === 'stopped'
+  if (speaking.has(wish.state) || unfinished) verdicts.push({ kind: 'vacate', id })
   if (wish.desired === 'running' && !wish.onDemand) verdicts.push({ kind: 'start', id })
   return verdicts
 }

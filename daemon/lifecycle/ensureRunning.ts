@@ -25,6 +25,8 @@ export async function ensureRunning({ find, supervisorOf, wake, closing }: Ensur
         await supervisor.changed(either)
         break
       case 'asleep':
+        // A stop that could not be finished while the engine was away.
+        if (status.desired === 'stopped') throw toNotRunning(id, status)
         await untilAborted(wake(id), either)
         break
       case 'frozen':

@@ -38,7 +38,7 @@ export type StateEvent =
 
 const table: Readonly<Record<PackageState, Readonly<Partial<Record<StateEvent, PackageState>>>>> = {
   stopped: { start: 'starting', halt: 'stopped', rest: 'asleep', adopt: 'running', refuse: 'failed' },
-  asleep: { start: 'starting', halt: 'stopped', rest: 'asleep', adopt: 'running' },
+  asleep: { start: 'starting', halt: 'stopped', rest: 'asleep', adopt: 'running', vanish: 'stopped' },
   starting: {
     ready: 'running',
     refuse: 'failed',

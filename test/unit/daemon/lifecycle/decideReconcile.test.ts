@@ -79,6 +79,7 @@ test.each<[string, SandboxRecord[], SandboxInfo[], Wish[], string[]]>([
   ['it should run and does not', [], [], [wish({ state: 'stopped' })], ['start a']],
   ['it should not and does not', [], [], [wish({ state: 'stopped', desired: 'stopped' })], []],
   ['asleep', [], [], [wish({ state: 'asleep', onDemand: true })], []],
+  ['asleep, and its stop was not finished', [], [], [wish({ state: 'asleep', onDemand: true, desired: 'stopped' })], ['vacate a']],
   ['on demand, its sandbox is gone', [known('x')], [], [wish({ onDemand: true })], ['drop a', 'vacate a']],
   ['our own conversation goes on', [known('x')], [info('x')], [wish({ live: 'x' })], []],
   ['ours exited unheard', [known('x')], [info('x', 'a', { status: exited })], [wish({ live: 'x' })], ['missed a exited']],

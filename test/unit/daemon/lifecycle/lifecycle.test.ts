@@ -362,6 +362,24 @@ describe('on demand', () => {
     expect(status('a').state).toBe('running')
   })
 
+  test('one whose stop could not be finished is not woken, and is stopped when the engine is back', async () => {
+    install('a', onDemand)
+    await daemon.lifecycle.ensureRunning('a', never)
+    const row = bench.state.sandboxes.get('a')
+    await bench.clock.advance(120_000)
+    expect(status('a').state).toBe('asleep')
+    bench.engine.lose('gone')
+    await settled()
+    // As if the removal after the sleep had not been reached.
+    if (row) bench.state.sandboxes.put(row)
+    await expect(stop('a')).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE' })
+    await expect(daemon.lifecycle.ensureRunning('a', never)).rejects.toMatchObject({ code: 'NOT_RUNNING' })
+    bench.engine.find()
+    await settled()
+    expect(status('a')).toMatchObject({ state: 'stopped', desired: 'stopped' })
+    expect(bench.state.sandboxes.list()).toEqual([])
+  })
+
   test('a wake that fails is told to the call, and the next call tries again', async () => {
     install('a', onDemand)
     const take = bench.engine.before('launch', () => {

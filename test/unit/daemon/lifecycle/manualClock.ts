@@ -35,7 +35,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
         next.fn()
         await settled()
       }
-      now = until
+      now = Math.max(now, until)
     },
     die() {
       timers = []

@@ -114,6 +114,6 @@ test('whatever happens, there is at most one sandbox a package, none is lost, wi
         expect(bench.engine.sandboxes.size).toBe(0)
       },
     ),
-    { numRuns: 200, endOnFailure: true },
+    { numRuns: 100, endOnFailure: true },
   )
 }, 60_000)

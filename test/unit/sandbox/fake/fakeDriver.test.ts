@@ -154,7 +154,9 @@ test('a limit that cannot be enforced is refused, or passes where it is allowed'
   await expect(driver.launch(await spec(['hang'], { network: { mode: 'allow', targets: [] } }), context)).rejects.toMatchObject({
     code: 'NETWORK_UNSUPPORTED',
   })
-  await expect(driver.launch(await spec(['absent'], { allowUnenforced: ['cpu'] }), context)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
+  await expect(driver.launch(await spec(['absent'], { allowUnenforced: ['cpu'] }), context)).rejects.toMatchObject({
+    code: 'COMMAND_NOT_FOUND',
+  })
 })
 
 test('a hook fails or delays an operation', async () => {
