@@ -3,6 +3,7 @@ import { PkgdError } from '../core/errors.ts'
 import type { OperationContext } from '../core/ports.ts'
 import { createKeyedLock } from '../lifecycle/keyedLock.ts'
 import type { PackageRecord } from '../store/state.ts'
+import { mendLockfile, readCurrentLockfile } from './commit/currentLockfile.ts'
 import type { Installer, InstallRequest, InstallResult } from './installer.ts'
 import type { InstallerDeps, InstallerParts } from './installerDeps.ts'
 import { performInstall } from './performInstall.ts'
@@ -41,15 +42,22 @@ export function createInstaller(deps: InstallerDeps): Installer {
     return second
   }
 
+  /** Nothing is to be installed; the lockfile may still be in need. */
+  const mendAlone = async (context: OperationContext) => {
+    using _turn = await locks.acquire(parts.home.lockfile, context.signal)
+    await mendLockfile(parts, context)
+  }
+
   const install = async (request: InstallRequest, context: JobContext): Promise<InstallResult> => {
     const plan = async () => {
-      const lockfile = await readLockfile(parts.home.lockfile)
+      const lockfile = request.frozen ? await readLockfile(parts.home.lockfile) : (await readCurrentLockfile(parts)).lockfile
       const { root, planned } = await planRequest(parts, request, lockfile, context)
       return decidePackages(parts, { planned, root, request, lockfile, frozen: request.frozen }, context)
     }
     using turns = new DisposableStack()
     const decided = await planAlone(plan, turns, context)
     if (decided.packages.length > 0) await performInstall(parts, decided, context)
+    else await mendAlone(context)
     turns.dispose()
     if (request.start) await start(decided.root, context)
     return {

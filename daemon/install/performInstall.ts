@@ -49,7 +49,7 @@ export async function performInstall(
       const finish = plan.packages.flatMap((one): InstallEffect[] => (one.former ? [{ kind: 'tree', digest: one.former.tree }] : []))
       const replaced = plan.packages.flatMap((one) => (one.former ? [one.former.id] : []))
       await whileStopped(parts, replaced, context, () =>
-        commitChange(parts, saga, { jobId, locked: Object.fromEntries(locked), write, finish }),
+        commitChange(parts, saga, { jobId, locked: Object.fromEntries(locked), write, finish }, context),
       )
       return written
     },

@@ -40,7 +40,7 @@ export async function uninstall(
       context.progress({ stage: 'commit', message: id })
       const finish: InstallEffect[] = [{ kind: 'tree', digest: record.tree }]
       if (options.purge && volume) finish.push({ kind: 'volume', packageId: id })
-      await commitChange(parts, saga, { jobId, locked: { [id]: null }, write: () => forget(parts, id), finish })
+      await commitChange(parts, saga, { jobId, locked: { [id]: null }, write: () => forget(parts, id), finish }, context)
     })
   })
   await lifecycle.removed(id)

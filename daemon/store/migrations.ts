@@ -46,6 +46,16 @@ const migrations: readonly Migration[] = [
       CREATE INDEX events_time ON events (time);
     `,
   },
+  {
+    step: 2,
+    name: 'what the lockfile says of each package',
+    sql: `
+      CREATE TABLE locks (
+        package_id TEXT PRIMARY KEY REFERENCES packages (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+        entry TEXT NOT NULL
+      ) STRICT;
+    `,
+  },
 ]
 
 const newest = migrations.reduce((most, { step }) => Math.max(most, step), 0)

@@ -5,6 +5,7 @@ import { bindIdentity } from './daemonIdentity.ts'
 import type { Database } from './database.ts'
 import { createEventRepository } from './eventRepository.ts'
 import { createJobRepository } from './jobRepository.ts'
+import { createLockRepository } from './lockRepository.ts'
 import { openDatabase } from './openDatabase.ts'
 import { createPackageRepository } from './packageRepository.ts'
 import { createSagaRepository } from './sagaRepository.ts'
@@ -56,6 +57,7 @@ export function openState({ home, clock, log }: { home: Home; clock: Clock; log:
       statuses: createStatusRepository(database),
       sandboxes: createSandboxRepository(database),
       catalogs: createCatalogRepository(database),
+      locks: createLockRepository(database),
       secrets: createSecretRepository(database),
       jobs: createJobRepository(database, clock),
       sagas: createSagaRepository(database),

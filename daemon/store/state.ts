@@ -1,3 +1,4 @@
+import type { LockedPackage } from '../../registry/lockfile/lockfile.ts'
 import type { Manifest, ManifestOrigin } from '../../registry/manifest/manifest.ts'
 import type { Resolution } from '../../registry/resolve/resolution.ts'
 import type { SandboxHandle, SandboxReport } from '../../sandbox/sandboxDriver.ts'
@@ -127,6 +128,11 @@ export interface State extends Disposable {
     get(packageId: string, tree: string): CatalogRecord | undefined
     put(record: CatalogRecord): void
     remove(packageId: string): void
+  }
+  /** What `pkgd.lock` says of each installed package, so that a damaged lockfile loses nothing. An entry goes with its package. */
+  locks: {
+    list(): Record<string, LockedPackage>
+    put(packageId: string, entry: LockedPackage): void
   }
   secrets: {
     get(packageId: string, name: string): string | undefined

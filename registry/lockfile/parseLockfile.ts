@@ -23,7 +23,10 @@ function validator(): ValidateFunction<LockfileText> {
 }
 
 const damaged = (place: string, why: string, options: { issues?: Issue[]; cause?: unknown } = {}) =>
-  new PkgdError('LOCKFILE_DAMAGED', `${place} ${why}`, { hint: 'restore it from a backup, or remove it and install again', ...options })
+  new PkgdError('LOCKFILE_DAMAGED', `${place} ${why}`, {
+    hint: 'restore it from a backup; an install without --frozen sets it aside and makes it anew from what is installed',
+    ...options,
+  })
 
 /** The lockfile in a text. Throws LOCKFILE_DAMAGED with every issue; `place` names the file in messages. */
 export function parseLockfile(text: string, place: string): Lockfile {

@@ -1,6 +1,8 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readLockfile } from '../../../registry/lockfile/lockfileOnDisk.ts'
 import { writePackage } from './folderPackage.ts'
@@ -146,10 +148,19 @@ describe('an install is refused, and nothing is changed', () => {
     expect(await refused(() => install(folder, changes))).toMatchObject({ code })
   })
 
-  test('by a damaged lockfile, which stays as it is', async () => {
+  test('with --frozen by a damaged lockfile, which stays as it is', async () => {
     await writeFile(parts.home.lockfile, '{ "lockfile_version"')
     const folder = await writePackage(at('w'), { id: 'w' })
-    expect(await refused(() => install(folder))).toMatchObject({ code: 'LOCKFILE_DAMAGED' })
+    expect(await refused(() => install(folder, { frozen: true }))).toMatchObject({ code: 'LOCKFILE_DAMAGED' })
+    expect(await refused(() => parts.installer.installLocked({ consent: false, start: false }, jobContext()))).toMatchObject({
+      code: 'LOCKFILE_DAMAGED',
+    })
+  })
+
+  test('for a reason of its own while the lockfile is damaged, which stays as it is', async () => {
+    await writeFile(parts.home.lockfile, '{ "lockfile_version"')
+    const folder = await writePackage(at('w'), { id: 'w', sandbox: { network: true } })
+    expect(await refused(() => install(folder))).toMatchObject({ code: 'CONSENT_REQUIRED' })
   })
 
   test('by its own cancellation', async () => {
@@ -158,6 +169,56 @@ describe('an install is refused, and nothing is changed', () => {
     const reason = new Error('cancelled by the test')
     const context = { ...jobContext((stage) => stage === 'store' && cancel.abort(reason)), signal: cancel.signal }
     expect(await refused(() => parts.installer.install(requestOf(folder), context))).toBe(reason)
+  })
+})
+
+describe('a lockfile that is lost', () => {
+  const namesAside = async () => (await readdir(parts.home.root)).filter((name) => name.startsWith('pkgd.lock.damaged-'))
+
+  test.each<[string, string | null, (folder: string) => Promise<unknown>]>([
+    ['damaged, at an install', '{ "lockfile_version"', async (folder) => install(await writePackage(join(folder, 'more'), { id: 'more' }))],
+    ['damaged, at an uninstall', '[]', () => uninstall('other')],
+    ['gone, at an install', null, async (folder) => install(await writePackage(join(folder, 'more'), { id: 'more' }))],
+  ])('%s, is made anew from what is installed', async (_name, content, change) => {
+    await writePackage(join(at('registry'), 'data'), { id: 'market-data' })
+    for (const id of ['stocks', 'other']) {
+      await install(await writePackage(at(id), { id, dependencies: { extensions: { 'market-data': '*' } } }))
+    }
+    const { packages: before } = await readLockfile(parts.home.lockfile)
+    if (content === null) await rm(parts.home.lockfile)
+    else await writeFile(parts.home.lockfile, content)
+    await change(root)
+    const { packages: after } = await readLockfile(parts.home.lockfile)
+    expect(Object.keys(after).sort()).toEqual(parts.state.packages.list().map((record) => record.id))
+    for (const id of ['stocks', 'market-data']) expect(after[id]).toEqual(before[id])
+    const aside = await namesAside()
+    expect(await Promise.all(aside.map((name) => readFile(join(parts.home.root, name), 'utf8')))).toEqual(content === null ? [] : [content])
+    expect((await parts.installer.installLocked({ consent: false, start: false }, jobContext())).map((one) => one.unchanged)).toHaveLength(
+      Object.keys(after).length,
+    )
+  })
+
+  test('is made anew by an install that changes nothing else', async () => {
+    const archive = at('w-1.0.0.tgz')
+    await promisify(execFile)('tar', ['-czf', archive, '-C', await writePackage(at('w'), { id: 'w' }), '.'])
+    await install(archive)
+    const before = await readLockfile(parts.home.lockfile)
+    await writeFile(parts.home.lockfile, 'x')
+    expect((await install(archive)).unchanged).toEqual(['w'])
+    expect(await readLockfile(parts.home.lockfile)).toEqual(before)
+    expect(await namesAside()).toHaveLength(1)
+  })
+
+  test('is reported where the job is followed', async () => {
+    await writeFile(parts.home.lockfile, 'x')
+    const stages: string[] = []
+    const folder = await writePackage(at('w'), { id: 'w' })
+    await parts.installer.install(
+      requestOf(folder),
+      jobContext((stage) => stages.push(stage)),
+    )
+    expect(stages).toContain('lockfile')
+    expect(await namesAside()).toHaveLength(1)
   })
 })
 
