@@ -139,7 +139,7 @@ export async function createDaemon({ home, version, env, log, clock = systemCloc
     events,
     store,
     info: () => describeDaemon({ version, startedAt, url: () => url, home, state, config, driver, lifecycle, mcp: mcp.service }),
-    diagnose: () => diagnose({ home, state, config, driver, images, store, lifecycle }),
+    diagnose: () => diagnose({ home, state, config, configProblem: source.problem, driver, images, store, lifecycle }),
     async repair() {
       state.markRepaired()
       return lifecycle.sweep()

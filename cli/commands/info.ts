@@ -1,8 +1,8 @@
 import type { PackageView, SandboxView } from '../../daemon/api/schemas/packages.ts'
+import { formatBytes } from '../../daemon/core/formatBytes.ts'
 import { defineCommand } from '../command.ts'
 import { formatState } from '../formatState.ts'
 import { toPairs, toTable } from '../terminal/table.ts'
-import { formatBytes } from '../terminal/units.ts'
 
 export const info = defineCommand({
   name: 'info',

@@ -1,7 +1,7 @@
 import type { JobView } from '../../daemon/api/schemas/jobs.ts'
 import { defineCommand } from '../command.ts'
+import { formatAge } from '../terminal/formatAge.ts'
 import { toPairs, toTable } from '../terminal/table.ts'
-import { formatAge } from '../terminal/units.ts'
 
 export const jobs = defineCommand({
   name: 'jobs',

@@ -1,8 +1,8 @@
 import type { PackageView } from '../../daemon/api/schemas/packages.ts'
 import { defineCommand } from '../command.ts'
 import { formatState } from '../formatState.ts'
+import { formatAge } from '../terminal/formatAge.ts'
 import { toTable } from '../terminal/table.ts'
-import { formatAge } from '../terminal/units.ts'
 
 export const list = defineCommand({
   name: 'list',

@@ -1,7 +1,7 @@
 import type { PackageView, StatsView } from '../../daemon/api/schemas/packages.ts'
+import { formatBytes } from '../../daemon/core/formatBytes.ts'
 import { defineCommand } from '../command.ts'
 import { toTable } from '../terminal/table.ts'
-import { formatBytes } from '../terminal/units.ts'
 
 export const stats = defineCommand({
   name: 'stats',

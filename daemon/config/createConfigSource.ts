@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { findCoded, hasCode } from '../core/errors.ts'
+import { findCoded, hasCode, type PkgdError, toPkgdError } from '../core/errors.ts'
 import type { Home } from '../core/home.ts'
 import type { Clock, Logger } from '../core/ports.ts'
 import type { Config } from './config.ts'
@@ -12,6 +12,8 @@ import { parseConfig } from './parseConfig.ts'
 export interface ConfigSource extends Disposable {
   /** The newest valid configuration. */
   current(): Config
+  /** Why the files as they are now give no configuration, or null when they do. */
+  problem(): PkgdError | null
   /** Follows the files from now on; `onReload` is told of each reading that changed something or was invalid. */
   watch(onReload: (outcome: { valid: boolean; issues: number }) => void): void
 }
@@ -47,18 +49,21 @@ export async function createConfigSource({ home, env, clock, log }: ConfigSource
     parseConfig({ text: await readIfThere(home.config), env, dotenv: parseEnv(await readIfThere(home.dotenv)), defaults })
 
   let config = await read()
+  let problem: PkgdError | null = null
   let watcher: FSWatcher | undefined
   let cancelTimer = () => {}
 
   const reload = async (onReload: Parameters<ConfigSource['watch']>[0]) => {
     try {
       const next = await read()
+      problem = null
       if (JSON.stringify(next) === JSON.stringify(config)) return
       if (next.port !== config.port || next.driver !== config.driver) log.warn('a new port or driver is used after a restart of the daemon')
       config = next
       log.info('pkgd.yaml was read again')
       onReload({ valid: true, issues: 0 })
     } catch (error) {
+      problem = toPkgdError(error)
       const issues = findCoded(error)?.issues ?? []
       log.error('pkgd.yaml has changed and is invalid; the old configuration stays', { error, issues })
       onReload({ valid: false, issues: issues.length })
@@ -67,6 +72,7 @@ export async function createConfigSource({ home, env, clock, log }: ConfigSource
 
   return {
     current: () => config,
+    problem: () => problem,
     watch(onReload) {
       const names = new Set([basename(home.config), basename(home.dotenv)])
       watcher ??= watch(home.root, (_, name) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { formatAge } from '../../../cli/terminal/formatAge.ts'
 import { toPairs, toTable } from '../../../cli/terminal/table.ts'
-import { formatAge, formatBytes } from '../../../cli/terminal/units.ts'
+import { formatBytes } from '../../../daemon/core/formatBytes.ts'
 
 describe('toTable', () => {
   it('aligns columns without trailing blanks', () =>

@@ -38,7 +38,9 @@ test('a changed file is read again; an invalid one is reported and the old stays
   expect(source.current().calls.timeoutMs).toBe(2000)
   await change('pkgd.yaml', 'calls: { timeout: soon }\nnope: 1')
   expect(source.current().calls.timeoutMs).toBe(2000)
+  expect(source.problem()).toMatchObject({ code: 'CONFIG_INVALID' })
   await change('pkgd.yaml', 'calls: { timeout: "${T:-3s}" }')
+  expect(source.problem()).toBeNull()
   await change('.env', 'T=4s')
   expect(source.current().calls.timeoutMs).toBe(4000)
   expect(outcomes).toEqual([
