@@ -21,7 +21,7 @@ import {
   type SupervisorDeps,
   toErrorRecord,
 } from './supervision.ts'
-import { type OwnSandboxEvent, takeSandboxEvent } from './takeSandboxEvent.ts'
+import { noteThaw, type OwnSandboxEvent, takeSandboxEvent } from './takeSandboxEvent.ts'
 
 /** All that happens to one package, one thing at a time. */
 export interface PackageSupervisor {
@@ -76,6 +76,11 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
     }
     again().catch((error: unknown) => log.warn('a restart failed', { error: String(error) }))
   }
+  const thaw = async (run: Run) => {
+    if (statuses.get(id).state !== 'frozen') return
+    await driver.thaw(run.handle)
+    if (supervision.run === run) noteThaw(supervision)
+  }
   const sleep = async (run: Run) => {
     using _held = await lock.acquire(id)
     if (supervision.run === run && supervision.watch?.isIdle()) await haltPackage(supervision, 'rest', 'idle')
@@ -113,7 +118,7 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
       if (supervision.run) {
         if (cause === 'user') statuses.desire(id, 'running')
         if (!supervision.run.silent) {
-          if (statuses.get(id).state === 'frozen') await driver.thaw(supervision.run.handle)
+          await thaw(supervision.run)
           return
         }
         await haltPackage(supervision, isOnDemand(record) ? 'rest' : 'halt', 'replaced')
@@ -189,7 +194,7 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
     touch: () => supervision.watch?.touch(),
     async thaw() {
       using _held = await lock.acquire(id)
-      if (supervision.run && statuses.get(id).state === 'frozen') await driver.thaw(supervision.run.handle)
+      if (supervision.run) await thaw(supervision.run)
     },
     changed: (signal) => changes.next(signal),
     async forget() {

@@ -35,12 +35,18 @@ export function takeSandboxEvent(supervision: Supervision, event: OwnSandboxEven
       moveState(supervision, 'freeze', { reason: 'frozen' })
       break
     case 'thawed':
-      if (subject !== run || !canHappen(deps.statuses.get(id).state, 'thaw')) break
-      subject.frozen = false
-      watch?.resume()
-      moveState(supervision, 'thaw', { health: 'healthy' })
+      if (subject === run) noteThaw(supervision)
       break
     default:
       assertNever(event)
   }
+}
+
+/** The current run is not frozen any more; told twice, by who thawed it and by the engine, is fine. */
+export function noteThaw(supervision: Supervision): void {
+  const { id, run, watch, deps } = supervision
+  if (!run || !canHappen(deps.statuses.get(id).state, 'thaw')) return
+  run.frozen = false
+  watch?.resume()
+  moveState(supervision, 'thaw', { health: 'healthy' })
 }
