@@ -36,8 +36,8 @@ function nextSignal(): Promise<NodeJS.Signals> {
 async function prepare(): Promise<number> {
   await import('./createDaemon.ts')
   await import('./log/createLogger.ts')
-  await import('../sandbox/docker/dockerDriver.ts')
-  await import('../sandbox/bubblewrap/bubblewrapDriver.ts')
+  const { loadDrivers } = await import('./compose/openDriver.ts')
+  await loadDrivers()
   flushCompileCache()
   const directory = process.env.NODE_COMPILE_CACHE
   if (directory) writeFileSync(join(directory, 'daemon-prepared'), '')

@@ -24,16 +24,25 @@ type DriverName = Exclude<Config['driver'], 'auto'>
 const chosenKey = 'driver.chosen'
 
 /** One entry a driver; each is loaded only where it is used. */
+const loaders = {
+  docker: async () => (await import('../../sandbox/docker/dockerDriver.ts')).createDockerDriver,
+  bubblewrap: async () => (await import('../../sandbox/bubblewrap/bubblewrapDriver.ts')).createBubblewrapDriver,
+} satisfies Record<DriverName, () => Promise<unknown>>
+
 const drivers: Record<DriverName, (deps: DriverDeps) => Promise<SandboxDriver>> = {
   async docker({ home, state, config, trees, images, egress, clock, log }) {
-    const { createDockerDriver } = await import('../../sandbox/docker/dockerDriver.ts')
-    const imageReferences = config.images
-    return createDockerDriver({ home, daemonId: state.daemonId, trees, images, imageReferences, egress, clock, log })
+    const createDriver = await loaders.docker()
+    return createDriver({ home, daemonId: state.daemonId, trees, images, imageReferences: config.images, egress, clock, log })
   },
   async bubblewrap({ home, state, trees, images, egress, clock, log }) {
-    const { createBubblewrapDriver } = await import('../../sandbox/bubblewrap/bubblewrapDriver.ts')
-    return createBubblewrapDriver({ home, daemonId: state.daemonId, trees, images, egress, clock, log })
+    const createDriver = await loaders.bubblewrap()
+    return createDriver({ home, daemonId: state.daemonId, trees, images, egress, clock, log })
   },
+}
+
+/** Loads the code of every driver, makes none. */
+export async function loadDrivers(): Promise<void> {
+  for (const load of Object.values(loaders)) await load()
 }
 
 const order: readonly DriverName[] = ['docker', 'bubblewrap']
