@@ -182,6 +182,8 @@ export function createPackageSupervisor(id: string, deps: SupervisorDeps): Packa
       } else if (canHappen(status.state, 'vanish')) moveState(supervision, 'vanish', { reason })
     },
     hold(needed) {
+      // Somebody else got it up meanwhile, or is at it.
+      if (supervision.run || lock.isHeld(id)) return
       const error = new PkgdError('START_FAILED', `${id} needs ${needed}, which did not start`, { hint: `see why: pkg info ${needed}` })
       const patch = { reason: heldReason, lastError: toErrorRecord(error, supervision) }
       const event = (['refuse', 'giveUp'] as const).find((each) => canHappen(statuses.get(id).state, each))
