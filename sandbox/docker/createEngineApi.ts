@@ -55,6 +55,15 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
     },
     createContainer: async (container) => (await soon('create the container', (docker) => docker.createContainer(container))).id,
     startContainer: (id) => soon('start the container', (docker) => docker.getContainer(id).start()),
+    async listProcesses(id) {
+      try {
+        const { Processes: rows } = await soon('list its processes', (docker) => docker.getContainer(id).top())
+        return (rows as string[][]).map((row) => row.at(-1) ?? '')
+      } catch (error) {
+        if ([409, 500].includes(statusOf(error) ?? 0) && /is not running/.test(String(error))) return []
+        throw error
+      }
+    },
     inspectContainer: (id) => soon('inspect the container', (docker) => docker.getContainer(id).inspect()),
     listContainers: (labels) => soon('list containers', (docker) => docker.listContainers({ all: true, filters: filters(labels) })),
     waitContainer: (id, signal) =>

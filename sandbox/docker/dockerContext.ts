@@ -103,6 +103,8 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
   const readFromAfar = async ({ Id: id, State: state }: ContainerDetails): Promise<KernelReading> => {
     if (!state.Running || (await traits()).sameKernel) return unreadKernel
     const { memory_stats: memory, pids_stats: pids } = await api.statContainer(id)
+    // Figures of one that ended meanwhile are those of nobody.
+    if (!(await api.inspectContainer(id)).State.Running) return unreadKernel
     return { ...unreadKernel, memoryBytes: memory.limit ?? null, pids: (pids as { limit?: number } | undefined)?.limit ?? null }
   }
 

@@ -9,7 +9,7 @@ import type { BoxSpec } from './containerSpec.ts'
 import type { DockerContext } from './dockerContext.ts'
 import { type StartedContainer, startContainer } from './launchContainer.ts'
 import { toBindMount, toDataMount } from './sandboxMounts.ts'
-import { checkCommandFound, watchStarter } from './starterWatch.ts'
+import { checkCommandFound, watchStarter, watchStarterFromAfar } from './starterWatch.ts'
 
 export const allowRefused = 'an allow-list of names and ports is not enforced yet'
 
@@ -86,6 +86,7 @@ async function verify(
   checkEnforced(report, identity.packageId, allowUnenforced)
   const pid = await findProcess(details)
   if (pid !== null) await watchStarter(pid, signal)
+  else if (details.State.Running) await watchStarterFromAfar(api, handle.id, signal)
   const { State: state } = pid !== null && isAlive(pid) ? details : await api.inspectContainer(handle.id)
   if (!state.Running) await checkCommandFound(api, handle.id, state.ExitCode, identity.packageId)
   signal.throwIfAborted()

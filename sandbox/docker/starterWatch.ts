@@ -18,6 +18,17 @@ export async function watchStarter(init: number, signal: AbortSignal): Promise<v
   }
 }
 
+/** The same of a container that runs elsewhere, by what the engine says of its processes. */
+export async function watchStarterFromAfar(api: EngineApi, id: string, signal: AbortSignal): Promise<void> {
+  for (const until = performance.now() + longest; performance.now() < until; await sleep(10)) {
+    signal.throwIfAborted()
+    const commands = await api.listProcesses(id)
+    if (commands.length === 0) return
+    const own = commands.filter((command) => !/^\S*(docker-init|catatonit|tini)\b/.test(command))
+    if (own.length > 0 && !own.some((command) => command.startsWith(`/bin/sh ${boxMountPoint}/starter `))) return
+  }
+}
+
 async function isStarting(init: number): Promise<boolean> {
   try {
     const children = (await readFile(`/proc/${init}/task/${init}/children`, 'utf8')).trim()
