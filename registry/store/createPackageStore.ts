@@ -23,6 +23,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
   const stagings = join(directory, 'staging')
   const live = new Set<string>()
   const turns = new Map<string, Promise<unknown>>()
+  const teardowns = new Set<Promise<void>>()
   /** Fingerprints of trees, and of their records, that were found intact in this process's life: one that still has it needs no comparison. */
   const intact = new Map<string, string>()
 
@@ -53,7 +54,19 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
     live.delete(basename(path))
   }
 
-  /** Takes a tree out of its place at once; the caller drops what it gets. */
+  /** Thousands of files take seconds: nobody waits for those of a tree that is out of its place. What cannot be removed now is left to a sweep. */
+  const tearDown = (path: string): void => {
+    live.add(basename(path))
+    const teardown = removeTree(path)
+      .catch(() => undefined)
+      .finally(() => {
+        live.delete(basename(path))
+        teardowns.delete(teardown)
+      })
+    teardowns.add(teardown)
+  }
+
+  /** Takes a tree out of its place at once; the caller tears down what it gets. */
   const displace = async (digest: string): Promise<string | undefined> => {
     intact.delete(digest)
     await rm(locateRecord(digest), { force: true })
@@ -99,7 +112,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
       await flush(records)
       live.delete(basename(staged))
     } finally {
-      if (damaged) await dropStagingDirectory(damaged)
+      if (damaged) tearDown(damaged)
     }
   }
 
@@ -143,7 +156,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
   const remove = (digest: string) =>
     inTurn(digest, async () => {
       const aside = await displace(digest)
-      if (aside) await dropStagingDirectory(aside)
+      if (aside) tearDown(aside)
     })
 
   const list = async () => (await namesIn(directory)).filter(has)
@@ -159,7 +172,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
       const removed: string[] = []
       for (const name of await namesIn(stagings)) {
         if (live.has(name)) continue
-        await removeTree(join(stagings, name))
+        tearDown(join(stagings, name))
         removed.push(`staging/${name}`)
       }
       for (const name of await namesIn(records)) {
@@ -174,6 +187,9 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
         removed.push(name)
       }
       return removed
+    },
+    async settled() {
+      while (teardowns.size > 0) await Promise.all(teardowns)
     },
   }
 }

@@ -34,8 +34,11 @@ export interface PackageStore {
    * `full` hashes everything (`pkg doctor --verify`). Resolves with the differences, none when it is intact.
    */
   verify(digest: string, depth: 'quick' | 'full'): Promise<TreeDifference[]>
+  /** Takes it out of the store at once; its files are torn down while nobody waits. */
   remove(digest: string): Promise<void>
   list(): Promise<string[]>
-  /** Removes stagings that a dead process left and trees that are not in `keep`. Resolves with what was removed. */
+  /** Removes, as `remove` does, stagings that a dead process left and trees that are not in `keep`. Resolves with what was removed. */
   sweep(keep: ReadonlySet<string>): Promise<string[]>
+  /** Resolves when the files of all that was removed are gone. A process that ends before leaves them to the next one's `sweep`. */
+  settled(): Promise<void>
 }

@@ -44,6 +44,7 @@ describe.runIf(isRoot)('a disk that is full (made by root, who may mount one)', 
     const free = () => statfsSync(disk).bavail * statfsSync(disk).bsize
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(free() - left * MB))
     await expect(codeOf(parts.installer.install(requestOf(folder), jobContext()))).resolves.toBe('DISK_FULL')
+    await parts.store.settled()
     expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
     await rm(join(disk, 'ballast'))
     expect((await parts.installer.install(requestOf(folder), jobContext())).installed).toEqual(['big'])
@@ -55,6 +56,7 @@ describe.runIf(isRoot)('a disk that is full (made by root, who may mount one)', 
     await expect(codeOf(parts.installer.install(requestOf('npm:@modelcontextprotocol/server-everything'), jobContext()))).resolves.toBe(
       'DISK_FULL',
     )
+    await parts.store.settled()
     expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
   })
 
@@ -70,6 +72,7 @@ describe.runIf(isRoot)('a disk that is full (made by root, who may mount one)', 
     if (outcome === 'done') expect(parts.state.packages.list()).toEqual([])
     else {
       expect(outcome).toBe('DISK_FULL')
+      await parts.store.settled()
       expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
     }
   })

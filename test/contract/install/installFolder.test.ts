@@ -27,11 +27,13 @@ afterEach(async () => {
 
 /** The error, and proof that nothing in the home is other than before. */
 async function refused(attempt: () => Promise<unknown>) {
+  await parts.store.settled()
   const before = snapshotHome(parts.home.root, parts.state)
   const error = await attempt().then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
+  await parts.store.settled()
   expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
   return error
 }
@@ -235,6 +237,7 @@ describe('uninstalling', () => {
     expect(await uninstall('w', true)).toEqual({ id: 'w', keptData: null })
     expect(await parts.driver.volumes.list()).toEqual([])
     await rm(parts.home.lockfile)
+    await parts.store.settled()
     expect(snapshotHome(parts.home.root, parts.state)).toEqual(empty)
   })
 

@@ -76,6 +76,7 @@ describe('a registry of packages that are', () => {
       const { package: view } = await parts.installer.install(requestOf(folder, changes), jobContext())
       return { view, files: await readdir(join(parts.store.locate(view.record.tree), 'node_modules')) }
     } catch (error) {
+      await parts.store.settled()
       expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
       throw error
     }

@@ -122,6 +122,7 @@ test.each<[string, readonly string[], string, string]>([
     const folder = await writePackage(at('w'), python(packages), { 'server.py': '' })
     const before = snapshotHome(parts.home.root, parts.state)
     await expect(install(parts, folder)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+    await parts.store.settled()
     expect(snapshotHome(parts.home.root, parts.state)).toEqual(before)
   })
 })

@@ -88,6 +88,7 @@ export async function openParts(root: string, options: PartsOptions = {}) {
     clock,
   })
   const settled = await installer.recover()
+  await store.settled()
   await lifecycle.open()
   return {
     home,
@@ -102,6 +103,7 @@ export async function openParts(root: string, options: PartsOptions = {}) {
     async [Symbol.asyncDispose]() {
       await lifecycle[Symbol.asyncDispose]()
       await driver[Symbol.asyncDispose]()
+      await store.settled()
       state[Symbol.dispose]()
     },
   }

@@ -194,6 +194,7 @@ test('committing the same content again repairs a damaged tree', async () => {
   rmSync(join(store.locate(digest), 'a'))
   expect((await commit({ a: '1', b: '2' })).digest).toBe(digest)
   expect(await store.verify(digest, 'full')).toEqual([])
+  await store.settled()
   expect(stagings()).toEqual([])
 })
 
@@ -222,6 +223,22 @@ test('sweep removes what nobody keeps and the stagings of the dead, not those of
   expect(await store.list()).toEqual([kept.digest])
   const { digest } = await living.commit()
   expect(await store.list()).toEqual([kept.digest, digest].sort())
+  await store.settled()
+  expect(stagings()).toEqual([])
+})
+
+test('remove is done when the tree is out of its place; its files go while nobody waits', async () => {
+  const files = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`deep/${n % 50}/${n}`, `${n}`]))
+  const { digest } = await commit(files)
+  await store.remove(digest)
+  expect([await store.has(digest), existsSync(store.locate(digest))]).toEqual([false, false])
+  // What is being torn down is none of a sweep's business.
+  expect(await store.sweep(new Set())).toEqual([])
+  const again = await commit(files)
+  expect(again.digest).toBe(digest)
+  await store.settled()
+  expect(stagings()).toEqual([])
+  expect(await store.verify(digest, 'full')).toEqual([])
 })
 
 test('remove takes the tree and its record, and twice is fine', async () => {
