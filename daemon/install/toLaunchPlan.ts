@@ -1,7 +1,9 @@
 import type { ConfigEntry } from '../../registry/manifest/manifest.ts'
-import { type Issue, PkgdError } from '../core/errors.ts'
+import { toSpec } from '../../registry/resolve/toSpec.ts'
+import { PkgdError } from '../core/errors.ts'
 import type { LaunchPlan } from '../lifecycle/launchSpec.ts'
 import type { PackageRecord } from '../store/state.ts'
+import { toLockedSource } from './plan/toLockedSource.ts'
 import { pickImage } from './runtimes/pickImage.ts'
 
 /** Python finds what was installed for the package, says things at once, and writes no bytecode into a tree that is read-only. */
@@ -33,15 +35,31 @@ export function toLaunchPlan(record: PackageRecord, secretOf: (name: string) => 
   Object.assign(env, given)
   const missing = listMissing(record, env)
   if (missing.length > 0) {
-    throw new PkgdError('ENV_MISSING', `${record.id} cannot start without ${missing.map((issue) => issue.message).join(', ')}`, {
-      hint: missing.map((issue) => issue.fix).join('; '),
-      issues: missing,
+    throw new PkgdError('ENV_MISSING', `${record.id} cannot start without ${missing.map(describe).join(', ')}`, {
+      hint: toCommand(
+        record,
+        missing.map(({ option }) => option),
+      ),
+      issues: missing.map(({ name, entry, option }) => ({
+        pointer: entry ? '/config' : `/${manifest.entry.kind}/env_required`,
+        message: describe({ name, entry }),
+        rule: 'required',
+        fix: toCommand(record, [option]),
+      })),
     })
   }
   return { image, command: record.command, env }
 }
 
-function listMissing(record: PackageRecord, env: Readonly<Record<string, string>>): Issue[] {
+interface Missing {
+  /** Of the variable. */
+  readonly name: string
+  readonly entry: ConfigEntry | undefined
+  /** What gives it to an install. */
+  readonly option: string
+}
+
+function listMissing(record: PackageRecord, env: Readonly<Record<string, string>>): Missing[] {
   const { entry, config } = record.manifest
   const configured = Object.values(config)
   const wanted = new Map<string, ConfigEntry | undefined>()
@@ -51,16 +69,19 @@ function listMissing(record: PackageRecord, env: Readonly<Record<string, string>
       configured.find((one) => one.env === name),
     )
   for (const one of configured) if (one.required) wanted.set(one.env, one)
-  const section = entry.kind === 'mcp' ? 'mcp' : entry.kind === 'a2a' ? 'a2a' : 'hook'
   return [...wanted.entries()]
     .filter(([name]) => env[name] === undefined || env[name] === '')
-    .map(([name, one]) => ({
-      pointer: one ? '/config' : `/${section}/env_required`,
-      message: one?.title ? `${name} (${one.title})` : name,
-      rule: 'required',
-      fix: isSensitive(name, one) ? `pkg secret set ${record.id} ${name}` : `pkg config set ${record.id} ${name}=<value>`,
-    }))
+    .map(([name, one]) => ({ name, entry: one, option: isSensitive(name, one) ? `--secret ${name}` : `--env ${name}=value` }))
 }
+
+const describe = ({ name, entry }: Pick<Missing, 'name' | 'entry'>): string => (entry?.title ? `${name} (${entry.title})` : name)
+
+/** Installs this very package again, which keeps all that it was given before, and gives it more. */
+const toCommand = ({ resolution }: PackageRecord, options: readonly string[]): string =>
+  ['pkg install', quote(toSpec(toLockedSource(resolution))), ...options].join(' ')
+
+/** As a POSIX shell reads it back. */
+const quote = (word: string): string => (/^[\w@%+=:,./^~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 /** Keys and tokens are secrets even where the manifest does not say so. */
 const isSensitive = (name: string, entry: ConfigEntry | undefined): boolean =>

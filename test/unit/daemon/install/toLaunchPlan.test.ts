@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PkgdError } from '../../../../daemon/core/errors.ts'
 import { toLaunchPlan } from '../../../../daemon/install/toLaunchPlan.ts'
 import type { ConfigEntry, McpEntry } from '../../../../registry/manifest/manifest.ts'
+import type { Resolution } from '../../../../registry/resolve/resolution.ts'
 import { manifestOf, recordOf } from './manifestFixture.ts'
 
 const none = () => undefined
@@ -71,11 +72,25 @@ describe('a launch plan', () => {
       const { code, message, hint, issues } = error as PkgdError
       expect(code).toBe('ENV_MISSING')
       expect(message).toBe('weather cannot start without OPENWEATHERMAP_API_KEY, REGION, ACCOUNT (Account)')
-      expect(hint).toBe(
-        'pkg secret set weather OPENWEATHERMAP_API_KEY; pkg config set weather REGION=<value>; pkg config set weather ACCOUNT=<value>',
-      )
+      expect(hint).toBe('pkg install /src/weather --secret OPENWEATHERMAP_API_KEY --env REGION=value --env ACCOUNT=value')
+      expect(issues.map((issue) => issue.fix)).toEqual([
+        'pkg install /src/weather --secret OPENWEATHERMAP_API_KEY',
+        'pkg install /src/weather --env REGION=value',
+        'pkg install /src/weather --env ACCOUNT=value',
+      ])
       expect(issues.map((issue) => issue.pointer)).toEqual(['/mcp/env_required', '/mcp/env_required', '/config'])
     }
+  })
+
+  test.each<[Resolution, string]>([
+    [{ kind: 'folder', path: "/my src/it's" }, `'/my src/it'\\''s'`],
+    [{ kind: 'npm', name: '@s/n', version: '1.2.3', tarball: 'https://r/t.tgz', integrity: 'sha512-x' }, 'npm:@s/n@1.2.3'],
+    [{ kind: 'pypi', name: 'time', version: '0.6', url: 'https://r/t.whl', integrity: 'sha256-x' }, 'pypi:time@==0.6'],
+    [{ kind: 'git', url: 'https://h/r.git', commit: 'a'.repeat(40) }, `'git+https://h/r.git#${'a'.repeat(40)}'`],
+    [{ kind: 'https', url: 'https://h/a.tgz', integrity: 'sha512-x' }, `'https://h/a.tgz#sha512-x'`],
+  ])('%j is installed again by a spec that names the same', (resolution, spec) => {
+    const record = recordOf(manifestOf({ entry: entry({ envRequired: ['REGION'] }) }), { resolution })
+    expect(() => toLaunchPlan(record, none)).toThrow(expect.objectContaining({ hint: `pkg install ${spec} --env REGION=value` }))
   })
 
   test('takes an empty value for a missing one', () => {
