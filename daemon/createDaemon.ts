@@ -20,6 +20,7 @@ import { loadToken } from './home/tokenFile.ts'
 import { createInstaller } from './install/createInstaller.ts'
 import { toLaunchPlan } from './install/toLaunchPlan.ts'
 import { createJobRunner } from './jobs/createJobRunner.ts'
+import { keepMemoryLow } from './keepMemoryLow.ts'
 import { createLifecycle } from './lifecycle/createLifecycle.ts'
 import type { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { AdjustableLogger } from './log/createLogger.ts'
@@ -153,6 +154,7 @@ export async function createDaemon({ home, version, env, log, clock = systemCloc
   opened.defer(() => closing.abort(new PkgdError('OPERATION_CANCELLED', 'The daemon is stopping')))
   url = listening.url
   opened.use(writeDaemonFile(home, { url, version }))
+  opened.use(keepMemoryLow({ events, clock }))
   log.info('the daemon is ready', { url, version, driver: driver.name, packages: lifecycle.list().length })
 
   const everything = opened.move()
