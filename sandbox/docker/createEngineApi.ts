@@ -58,9 +58,10 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
     async listProcesses(id) {
       try {
         const { Processes: rows } = await soon('list its processes', (docker) => docker.getContainer(id).top())
-        return (rows as string[][]).map((row) => row.at(-1) ?? '')
+        return ((rows as string[][] | null) ?? []).map((row) => row.at(-1) ?? '')
       } catch (error) {
-        if ([409, 500].includes(statusOf(error) ?? 0) && /is not running/.test(String(error))) return []
+        // One that is ending has no processes to list, which engines say in many ways.
+        if ([409, 500].includes(statusOf(error) ?? 0)) return []
         throw error
       }
     },

@@ -52,7 +52,7 @@ export interface EngineApi {
   info(): Promise<EngineInfo>
   createContainer(options: ContainerOptions): Promise<string>
   startContainer(id: string): Promise<void>
-  /** The command lines of its processes; none of one that is not running. */
+  /** The command lines of its processes; none of one that is ending or has ended. */
   listProcesses(id: string): Promise<string[]>
   inspectContainer(id: string): Promise<ContainerDetails>
   listContainers(labels: readonly string[]): Promise<ContainerSummary[]>

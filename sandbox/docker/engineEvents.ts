@@ -30,11 +30,11 @@ export function followEngine(deps: EventsDeps, signal: AbortSignal): AsyncIterab
   return {
     async *[Symbol.asyncIterator]() {
       let last = begin * 1e6
+      const isNew = createRepetitionFilter()
       let lost = false
       let delay = firstDelay
       while (!signal.aborted) {
         try {
-          const connectedAt = last
           const stream = await api.events(labels, last / 1e9, signal)
           if (lost) {
             await deps.onFound()
@@ -43,8 +43,7 @@ export function followEngine(deps: EventsDeps, signal: AbortSignal): AsyncIterab
           lost = false
           delay = firstDelay
           for await (const event of readEngineEvents(stream)) {
-            // The engine repeats the one that was last told.
-            if (event.timeNano <= connectedAt) continue
+            if (!isNew(event)) continue
             const told = await toSandboxEvent(event, deps)
             if (told) yield told
             last = event.timeNano
@@ -68,6 +67,24 @@ export function followEngine(deps: EventsDeps, signal: AbortSignal): AsyncIterab
     },
   }
 }
+
+/** What the engine remembers from before a subscription overlaps with what it tells after it, so that an event may come twice, in any order. */
+export function createRepetitionFilter(): (event: EngineEvent) => boolean {
+  const told = new Set<string>()
+  return ({ id, action, timeNano }) => {
+    const key = `${id} ${action} ${timeNano}`
+    if (told.has(key)) return false
+    told.add(key)
+    // Engines remember a few hundred events.
+    for (const oldest of told) {
+      if (told.size <= remembered) break
+      told.delete(oldest)
+    }
+    return true
+  }
+}
+
+const remembered = 4_096
 
 /** One JSON document a line; a document may be split over chunks. */
 async function* readEngineEvents(stream: Readable): AsyncGenerator<EngineEvent> {

@@ -96,6 +96,7 @@ export async function startContainer(
     return { handle: { driver: 'docker', id, name: box.name }, attached, undo }
   } catch (error) {
     await undo()
+    signal.throwIfAborted()
     throw toStartError(error, labels.identity.packageId)
   }
 }

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import { checkEnforced } from '../confinement/limitReading.ts'
 import { checkMounts, packageTargets } from '../confinement/mountRules.ts'
@@ -9,7 +9,9 @@ import type { BoxSpec } from './containerSpec.ts'
 import type { DockerContext } from './dockerContext.ts'
 import { type StartedContainer, startContainer } from './launchContainer.ts'
 import { toBindMount, toDataMount } from './sandboxMounts.ts'
-import { checkCommandFound, watchStarter, watchStarterFromAfar } from './starterWatch.ts'
+import { checkCommandFound, watchStarter } from './starterWatch.ts'
+
+const engineLagMs = 10_000
 
 export const allowRefused = 'an allow-list of names and ports is not enforced yet'
 
@@ -34,6 +36,7 @@ export async function launchSandbox(spec: LaunchSpec, context: OperationContext,
       return { handle: started.handle, report, attached: started.attached }
     } catch (error) {
       await started.undo()
+      context.signal.throwIfAborted()
       throw error
     }
   } finally {
@@ -84,21 +87,14 @@ async function verify(
   const details = await api.inspectContainer(handle.id)
   const report = await readReport(details)
   checkEnforced(report, identity.packageId, allowUnenforced)
-  const pid = await findProcess(details)
-  if (pid !== null) await watchStarter(pid, signal)
-  else if (details.State.Running) await watchStarterFromAfar(api, handle.id, signal)
-  const { State: state } = pid !== null && isAlive(pid) ? details : await api.inspectContainer(handle.id)
-  if (!state.Running) await checkCommandFound(api, handle.id, state.ExitCode, identity.packageId)
+  const { Running: ran, ExitCode: exitCode } = details.State
+  if (!ran) await checkCommandFound(api, handle.id, exitCode, identity.packageId)
+  else if (!(await watchStarter(api, handle.id, await findProcess(details), signal))) {
+    // The engine learns of the end a moment after the kernel.
+    await api.waitContainer(handle.id, AbortSignal.any([signal, AbortSignal.timeout(engineLagMs)]))
+    const { State: ended } = await api.inspectContainer(handle.id)
+    await checkCommandFound(api, handle.id, ended.ExitCode, identity.packageId)
+  }
   signal.throwIfAborted()
   return report
-}
-
-/** Whether the container's init is still there; the engine learns of its end a moment after the kernel. */
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // Somebody else's process is a process.
-    return hasCode(error, 'EPERM')
-  }
 }

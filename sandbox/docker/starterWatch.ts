@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCoded, hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { readIfThere } from '../confinement/cgroups.ts'
 import { boxMountPoint, commandNotFoundExit, parseCommandNotFound } from '../starter/starterCommand.ts'
 import type { EngineApi } from './engineApi.ts'
 import { readLogEntries, readLogFrames } from './logFrames.ts'
@@ -8,39 +9,47 @@ import { readLogEntries, readLogFrames } from './logFrames.ts'
 const longest = 5_000
 
 /**
- * Resolves when the starter has become the package's command, or has ended. The kernel has no event for an exec, so its process table is looked at:
- * the starter takes a millisecond or two, most of which pass while the limits are read back. `init` is the container's PID 1 as this host sees it.
+ * Resolves when the starter has become the package's command (true) or the sandbox has ended (false). There is no event for an exec, so the processes
+ * are looked at: the starter takes a millisecond or two, most of which pass while the limits are read back. `init` is the container's PID 1 as this
+ * host has it; null for a container that runs elsewhere, of which the engine is asked.
  */
-export async function watchStarter(init: number, signal: AbortSignal): Promise<void> {
-  for (const until = performance.now() + longest; performance.now() < until; await sleep(1)) {
+export async function watchStarter(api: EngineApi, id: string, init: number | null, signal: AbortSignal): Promise<boolean> {
+  for (const until = performance.now() + longest; performance.now() < until; await sleep(init === null ? 10 : 1)) {
     signal.throwIfAborted()
-    if (!(await isStarting(init))) return
+    const phase = init === null ? await lookFromAfar(api, id) : await look(init)
+    if (phase !== 'starting') return phase === 'started'
   }
+  // Neither seen: a start as slow as this is its host's to judge.
+  return true
 }
 
-/** The same of a container that runs elsewhere, by what the engine says of its processes. */
-export async function watchStarterFromAfar(api: EngineApi, id: string, signal: AbortSignal): Promise<void> {
-  for (const until = performance.now() + longest; performance.now() < until; await sleep(10)) {
-    signal.throwIfAborted()
-    const commands = await api.listProcesses(id)
-    if (commands.length === 0) return
-    const own = commands.filter((command) => !/^\S*(docker-init|catatonit|tini)\b/.test(command))
-    if (own.length > 0 && !own.some((command) => command.startsWith(`/bin/sh ${boxMountPoint}/starter `))) return
-  }
-}
+type Phase = 'starting' | 'started' | 'ended'
 
-async function isStarting(init: number): Promise<boolean> {
+async function look(init: number): Promise<Phase> {
   try {
     const children = (await readFile(`/proc/${init}/task/${init}/children`, 'utf8')).trim()
     // The init is there and has not started its child yet, or has lost it and is about to end: both are over in a moment.
-    if (children === '') return true
+    if (children === '') return (await isZombie(init)) ? 'ended' : 'starting'
     const command = await readFile(`/proc/${children.split(' ')[0]}/cmdline`, 'utf8')
-    return command === '' || command.startsWith(`/bin/sh\0${boxMountPoint}/starter\0`)
+    return command === '' || command.startsWith(`/bin/sh\0${boxMountPoint}/starter\0`) ? 'starting' : 'started'
   } catch (error) {
-    // Gone: it ended.
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return false
-    throw error
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ESRCH')) throw error
+    // The init is gone, or its child between the two readings.
+    return (await isZombie(init)) ? 'ended' : 'starting'
   }
+}
+
+/** Gone counts as well. */
+async function isZombie(pid: number): Promise<boolean> {
+  const status = await readIfThere(`/proc/${pid}/status`)
+  return status === null || /^State:\s+[ZX]/m.test(status)
+}
+
+async function lookFromAfar(api: EngineApi, id: string): Promise<Phase> {
+  const commands = await api.listProcesses(id)
+  if (commands.length === 0) return 'ended'
+  const own = commands.filter((command) => !/^\S*(docker-init|catatonit|tini)\b/.test(command))
+  return own.length > 0 && !own.some((command) => command.startsWith(`/bin/sh ${boxMountPoint}/starter `)) ? 'started' : 'starting'
 }
 
 /** Throws COMMAND_NOT_FOUND when a sandbox that has ended ended because its command is not there. */

@@ -5,7 +5,7 @@ import { toBridgeName } from '../../../../sandbox/docker/dockerNetworks.ts'
 import { pickApiVersion } from '../../../../sandbox/docker/engineApi.ts'
 import { listEngineSockets, pickEngineEndpoint } from '../../../../sandbox/docker/engineEndpoint.ts'
 import { toEngineError } from '../../../../sandbox/docker/engineError.ts'
-import { parseEngineEvent } from '../../../../sandbox/docker/engineEvents.ts'
+import { createRepetitionFilter, parseEngineEvent } from '../../../../sandbox/docker/engineEvents.ts'
 import { toUnenforced } from '../../../../sandbox/docker/engineTraits.ts'
 
 describe('pickEngineEndpoint', () => {
@@ -109,6 +109,30 @@ describe('parseEngineEvent', () => {
       attributes: {},
       timeNano: 5e9,
     })
+  })
+})
+
+describe('createRepetitionFilter', () => {
+  const event = (action: string, timeNano: number, id = 'abc') => ({ type: 'container', action, id, attributes: {}, timeNano })
+
+  it('lets each event through once, whatever the order', () => {
+    const isNew = createRepetitionFilter()
+    const told = [
+      event('pause', 5),
+      event('unpause', 6),
+      event('pause', 5),
+      event('unpause', 6),
+      event('pause', 4),
+      event('pause', 5, 'other'),
+    ]
+    expect(told.map(isNew)).toEqual([true, true, false, false, true, true])
+  })
+
+  it('forgets the oldest', () => {
+    const isNew = createRepetitionFilter()
+    for (let time = 0; time < 10_000; time++) expect(isNew(event('exec', time))).toBe(true)
+    expect(isNew(event('exec', 9_999))).toBe(false)
+    expect(isNew(event('exec', 0))).toBe(true)
   })
 })
 
