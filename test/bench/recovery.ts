@@ -70,7 +70,7 @@ async function stopOfTheStubborn(home: TestHome): Promise<void> {
       await home.rest('POST', '/v1/packages/stubborn/start?wait=true')
       stops.push(await timed(() => home.rest('POST', '/v1/packages/stubborn/stop?wait=true')))
     }
-    printLimit('ms', { name: 'stop of one that ignores SIGTERM (grace 3 s)', values: stops }, 3500)
+    printLimit('ms', { name: 'stop of one that ignores SIGTERM (grace 3 s)', values: stops }, 3000)
   } finally {
     await rm(folder, { recursive: true })
   }

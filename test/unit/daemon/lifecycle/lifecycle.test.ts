@@ -186,11 +186,11 @@ describe('stop', () => {
     expect(told('a')).toEqual(['starting', 'running', 'stopping', 'stopped'])
   })
 
-  test('kills what is deaf to SIGTERM after the grace', async () => {
+  test('kills what is deaf to SIGTERM, so that the whole stop takes its grace', async () => {
     install('a', { command: ['deaf-echo'] })
     await start('a')
     const stopped = stop('a')
-    await bench.clock.advance(2_999)
+    await bench.clock.advance(2_699)
     expect(bench.running('a')).toHaveLength(1)
     await bench.clock.advance(1)
     await stopped
