@@ -8,6 +8,8 @@ import { parseServerSentEvents } from './serverSentEvents.ts'
 /** REST of the daemon. Every method rejects with a PkgdError: the problem the daemon answered, or DAEMON_UNREACHABLE. */
 export interface Client {
   get<T>(path: string, options?: CallOptions): Promise<T>
+  /** Every page of a list; `path` has its query already, if any. */
+  list<T>(path: string, options?: CallOptions): Promise<T[]>
   post<T>(path: string, body?: unknown, options?: CallOptions): Promise<T>
   delete<T>(path: string, options?: CallOptions): Promise<T>
   /** Server-sent events' data, parsed, until the daemon ends the stream or the signal aborts. */
@@ -32,6 +34,9 @@ export interface ClientDeps {
 const toRequest = (url: string | undefined) => process.getBuiltinModule(url?.startsWith('https:') ? 'node:https' : 'node:http').request
 
 export function createClient({ home, url, token, autostart }: ClientDeps): Client {
+  if (url !== undefined && !/^https?:\/\//.test(URL.canParse(url) ? url : '')) {
+    throw new PkgdError('USAGE', `PKGD_URL is ${url}: expected an address such as http://127.0.0.1:7433`)
+  }
   const start = autostart
   let started = false
 
@@ -46,6 +51,7 @@ export function createClient({ home, url, token, autostart }: ClientDeps): Clien
       return await send(method, path, body, accept, signal)
     } catch (error) {
       if (signal?.aborted || !isUnreachable(error)) throw error
+      if (!wasNeverReached(error) && method !== 'GET') throw lost(error)
       if (url !== undefined || start === null || started) throw unreachable(url ?? home.socket, error)
       started = true
       await start()
@@ -70,24 +76,44 @@ export function createClient({ home, url, token, autostart }: ClientDeps): Clien
       outgoing.end(payload)
     })
 
-  const call = async <T>(method: string, path: string, body: unknown, { signal }: CallOptions = {}): Promise<T> => {
+  const ask = async <T>(
+    method: string,
+    path: string,
+    body: unknown,
+    { signal }: CallOptions = {},
+  ): Promise<{ body: T; next: string | null }> => {
     const response = await open(method, path, body, 'application/json', signal)
     const text = await readText(response)
     if ((response.statusCode ?? 500) >= 400) throw toError(response, text)
-    return (text === '' ? null : JSON.parse(text)) as T
+    return { body: (text === '' ? null : JSON.parse(text)) as T, next: nextPage(response) }
   }
+  const call = async <T>(method: string, path: string, body: unknown, options?: CallOptions) =>
+    (await ask<T>(method, path, body, options)).body
 
   return {
     get: (path, options) => call('GET', path, undefined, options),
     post: (path, body, options) => call('POST', path, body, options),
     delete: (path, options) => call('DELETE', path, undefined, options),
+    async list<T>(path: string, options?: CallOptions) {
+      const all: T[] = []
+      for (let next: string | null = path; next !== null; ) {
+        const page: { body: T[]; next: string | null } = await ask<T[]>('GET', next, undefined, options)
+        all.push(...page.body)
+        next = page.next
+      }
+      return all
+    },
     async *stream<T>(path: string, { signal }: CallOptions = {}) {
       const response = await open('GET', path, undefined, 'text/event-stream', signal)
       if ((response.statusCode ?? 500) >= 400) throw toError(response, await readText(response))
       try {
-        for await (const event of parseServerSentEvents(response)) yield JSON.parse(event.data) as T
+        for await (const event of parseServerSentEvents(response)) {
+          if (event.event === 'error') throw fromProblem(JSON.parse(event.data) as Problem)
+          yield JSON.parse(event.data) as T
+        }
       } catch (error) {
-        if (!signal?.aborted) throw unreachable(url ?? home.socket, error)
+        if (error instanceof PkgdError) throw error
+        if (!signal?.aborted) throw lost(error)
       } finally {
         response.destroy()
       }
@@ -107,15 +133,28 @@ function readToken(home: Home): string {
 
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
+  try {
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+  } catch (error) {
+    throw isUnreachable(error) ? lost(error) : error
+  }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The next page of a list (RFC 8288), or null at its end. */
+function nextPage(response: IncomingMessage): string | null {
+  const link = [response.headers.link ?? []].flat().join(', ')
+  return /<([^>]+)>;\s*rel="next"/.exec(link)?.[1] ?? null
 }
 
 function toError(response: IncomingMessage, text: string): PkgdError {
   if (!response.headers['content-type']?.startsWith('application/problem+json')) {
     return new PkgdError('DAEMON_UNREACHABLE', `Something that is not a pkgd daemon answered with HTTP ${response.statusCode}`)
   }
-  const problem = JSON.parse(text) as Problem
+  return fromProblem(JSON.parse(text) as Problem)
+}
+
+function fromProblem(problem: Problem): PkgdError {
   const code = Object.hasOwn(errorTable, problem.code) ? (problem.code as ErrorCode) : 'INTERNAL'
   return new PkgdError(code, problem.detail, {
     ...(problem.hint === undefined ? {} : { hint: problem.hint }),
@@ -123,10 +162,30 @@ function toError(response: IncomingMessage, text: string): PkgdError {
   })
 }
 
-const unreachableCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT'])
+const unreachableCodes = new Set([
+  'ENOENT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'EINVAL',
+])
+
+/** No connection was made, so nothing was asked: only then may a request that changes something be sent again. */
+const wasNeverReached = (error: unknown) => (error as NodeJS.ErrnoException).syscall === 'connect'
 
 const isUnreachable = (error: unknown) => unreachableCodes.has((error as NodeJS.ErrnoException).code ?? '')
 
 function unreachable(where: string, cause: unknown): PkgdError {
   return new PkgdError('DAEMON_UNREACHABLE', `No daemon answers at ${where}`, { hint: 'pkg daemon start', cause })
+}
+
+function lost(cause: unknown): PkgdError {
+  return new PkgdError('DAEMON_UNREACHABLE', 'The daemon went away before it answered; whether it did what was asked is not known', {
+    hint: 'pkg list, or pkg jobs',
+    cause,
+  })
 }

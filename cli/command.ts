@@ -1,3 +1,4 @@
+import type { PkgdError } from '../daemon/core/errors.ts'
 import type { Client } from './client.ts'
 
 /** One option of a command, as `node:util` parseArgs takes it, with what `--help` and completion say of it. */
@@ -55,6 +56,8 @@ export interface Answer {
   readonly text: string
   /** Exit code; 0 when absent. */
   readonly exit?: number
+  /** What failed, for stderr; the answer is printed all the same. The exit code is the first one's. */
+  readonly errors?: readonly PkgdError[]
 }
 
 /** What a command that follows something answers: one line each. */

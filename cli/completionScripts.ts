@@ -14,7 +14,7 @@ export function toBash(commands: readonly Command[], common: readonly string[]):
   const options = commands.map((command) => `    ${command.name}) options="${words(command, common).join(' ')}" ;;`)
   const subcommands = withSubcommands(commands).map(({ name, subcommands = [] }) => `    ${name}) names="${subcommands.join(' ')}" ;;`)
   return `_pkg() {
-  local current=\${COMP_WORDS[COMP_CWORD]} options="" names=""
+  local IFS=$' \\t\\n' current=\${COMP_WORDS[COMP_CWORD]} options="" names=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$current"))
     return
@@ -29,11 +29,17 @@ ${options.join('\n')}
   case "\${COMP_WORDS[1]}" in
     ${completesPackage(commands).join('|')}) names="$(${listPackages})" ;;
 ${subcommands.join('\n')}
-    *) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    *)
+      # Only here may a word be taken for a file: a folder in the way must not make a command of the same name into its path.
+      compopt -o filenames 2>/dev/null
+      IFS=$'\\n'
+      COMPREPLY=($(compgen -f -- "$current"))
+      return
+      ;;
   esac
   COMPREPLY=($(compgen -W "$names" -- "$current"))
 }
-complete -o filenames -F _pkg pkg`
+complete -F _pkg pkg`
 }
 
 export function toZsh(commands: readonly Command[], common: readonly string[]): string {

@@ -1,13 +1,16 @@
 import type { JobAccepted, JobView } from '../daemon/api/schemas/jobs.ts'
 import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
 import type { Client } from './client.ts'
-import type { Terminal } from './command.ts'
+import type { Answer, Terminal } from './command.ts'
 
-/**
- * Follows a job to its end, its stages shown as they come. A failed job's error is thrown with its own code.
- * When the signal aborts (Ctrl-C) the job is cancelled, not left behind.
- */
-export async function followJob(client: Client, terminal: Terminal, { job }: JobAccepted, signal: AbortSignal): Promise<JobView> {
+/** A job that has ended, and why it failed if it did. */
+export interface JobOutcome {
+  readonly job: JobView
+  readonly error: PkgdError | null
+}
+
+/** Follows a job to its end, its stages shown as they come. When the signal aborts (Ctrl-C) the job is cancelled, not left behind. */
+export async function followJob(client: Client, terminal: Terminal, { job }: JobAccepted, signal: AbortSignal): Promise<JobOutcome> {
   let last = job
   try {
     for await (const next of client.stream<JobView>(`/v1/jobs/${job.id}/events`, { signal })) {
@@ -21,9 +24,12 @@ export async function followJob(client: Client, terminal: Terminal, { job }: Job
     await client.post(`/v1/jobs/${job.id}/cancel`)
     throw new PkgdError('OPERATION_CANCELLED', `${job.kind} of ${job.subject} was cancelled`)
   }
-  if (last.state === 'succeeded') return last
-  throw toJobError(last)
+  return { job: last, error: last.state === 'succeeded' ? null : toJobError(last) }
 }
+
+/** A finished job as a command's answer: itself, what it came to in words, and its error where it failed. */
+export const toAnswer = ({ job, error }: JobOutcome, describeResult: (job: JobView) => Omit<Answer, 'json'>): Answer =>
+  error === null ? { json: job, ...describeResult(job) } : { json: job, text: '', errors: [error] }
 
 function toJobError(job: JobView): PkgdError {
   const { error } = job

@@ -13,7 +13,7 @@ export async function runCli(argv: readonly string[], home: Home): Promise<numbe
   const onInterrupt = () => interrupt.abort()
   process.once('SIGINT', onInterrupt)
   process.once('SIGTERM', onInterrupt)
-  process.stdout.on('error', endQuietlyWithoutReader)
+  process.stdout.on('error', endWithoutReader)
   try {
     return await run(argv, home, interrupt.signal)
   } catch (error) {
@@ -24,8 +24,14 @@ export async function runCli(argv: readonly string[], home: Home): Promise<numbe
   }
 }
 
+/** `pkg --json list` is `pkg list --json`: options that every command takes may stand before its name. */
+function withNameFirst(argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex((word) => word !== '--json' && word !== '--no-autostart')
+  return at <= 0 ? argv : [...argv.slice(at, at + 1), ...argv.slice(0, at), ...argv.slice(at + 1)]
+}
+
 async function run(argv: readonly string[], home: Home, signal: AbortSignal): Promise<number> {
-  const [name = '--help', ...rest] = argv
+  const [name = '--help', ...rest] = withNameFirst(argv)
   if (name === '--help' || name === '-h' || name === 'help') return print(await help(rest[0]))
   if (name === '--version' || name === '-v') return print((await import('../package.json', { with: { type: 'json' } })).default.version)
 
@@ -40,9 +46,9 @@ async function run(argv: readonly string[], home: Home, signal: AbortSignal): Pr
   const answer = command.run({ args, rest: after, options, cwd: process.cwd(), terminal, client, signal } as Parameters<Command['run']>[0])
 
   if (!(Symbol.asyncIterator in answer)) {
-    const { json: document, text, exit = 0 } = await answer
+    const { json: document, text, exit = 0, errors = [] } = await answer
     print(json ? JSON.stringify(document, null, 2) : text)
-    return exit
+    return errors.map(printError)[0] ?? exit
   }
   let exit = 0
   for await (const line of answer) {
@@ -77,8 +83,7 @@ function print(text: string): number {
   return 0
 }
 
-/** `pkg logs -f | head`: the reader has gone, which is its right. */
-function endQuietlyWithoutReader(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
+/** `pkg logs -f | head`: the reader has gone, which is its right; a disk that is full is told. */
+function endWithoutReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? 0 : printError(error))
 }

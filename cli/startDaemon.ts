@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DaemonFile } from '../daemon/api/schemas/daemonFile.ts'
+import { type DaemonFile, findDaemon } from '../daemon/core/daemonFile.ts'
 import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
 import type { Home } from '../daemon/core/home.ts'
 import { processStartedAt } from '../daemon/core/processes.ts'
@@ -13,22 +13,12 @@ type Readiness = { ready: true } | { ready: false; code: string; message: string
 /** The bin, which knows how Node is to be run for a daemon; it becomes that process. */
 const bin = join(import.meta.dirname, '..', 'bin', 'pkgd')
 
-/** The running daemon of this home, or null. A file whose process is gone, or began at another time, is ignored. */
-export function findDaemon(home: Home): DaemonFile | null {
-  let file: DaemonFile
-  try {
-    file = JSON.parse(readFileSync(home.daemonFile, 'utf8')) as DaemonFile
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null
-    throw error
-  }
-  const startedAt = processStartedAt(file.pid)
-  return startedAt !== null && Math.abs(startedAt - Date.parse(file.started_at)) < 2000 ? file : null
-}
-
 /** Starts the daemon in a session of its own and resolves when it answers. Errors: those of its start, with their own codes. */
 export async function startDaemon(home: Home): Promise<DaemonFile> {
-  mkdirSync(home.root, { recursive: true, mode: 0o700 })
+  if (!existsSync(home.root))
+    throw new PkgdError('CONFIG_INVALID', `PKGD_HOME ${home.root} cannot be made`, {
+      hint: 'set PKGD_HOME to a folder that you may write to',
+    })
   const log = openSync(home.log, 'a', 0o600)
   const child = spawn(bin, [], {
     detached: true,

@@ -1,9 +1,10 @@
 import type { Info } from '../../daemon/api/schemas/info.ts'
+import { findDaemon } from '../../daemon/core/daemonFile.ts'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import { locateHome } from '../../daemon/core/home.ts'
 import type { Client } from '../client.ts'
 import { type Answer, defineCommand } from '../command.ts'
-import { findDaemon, startDaemon, stopDaemon } from '../startDaemon.ts'
+import { startDaemon, stopDaemon } from '../startDaemon.ts'
 import { toPairs } from '../terminal/table.ts'
 
 export const daemon = defineCommand({
@@ -59,5 +60,5 @@ async function status(client: Client, signal: AbortSignal): Promise<Answer> {
     ['tools', String(counts.tools)],
     ['started', found.startedAt],
   ])
-  return { json: { running: true, ...found }, text }
+  return { json: found, text }
 }

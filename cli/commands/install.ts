@@ -1,9 +1,9 @@
-import type { JobAccepted, JobResults, JobView } from '../../daemon/api/schemas/jobs.ts'
+import type { JobAccepted, JobResults } from '../../daemon/api/schemas/jobs.ts'
 import type { InstallBody } from '../../daemon/api/schemas/packages.ts'
-import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Client } from '../client.ts'
 import { defineCommand, type Terminal } from '../command.ts'
-import { followJob } from '../followJob.ts'
+import { followJob, type JobOutcome, toAnswer } from '../followJob.ts'
 import { toAbsoluteSpec, toEnv, toPermissions } from '../installBody.ts'
 
 export const install = defineCommand({
@@ -41,22 +41,21 @@ export const install = defineCommand({
       consent: options.yes === true,
       start: options.start === true,
     }
-    const job = await submit(client, terminal, body, signal)
-    return { json: job, text: describe(job.result as JobResults['install'] | JobResults['install-locked']) }
+    return toAnswer(await submit(client, terminal, body, signal), ({ result }) => ({
+      text: describe(result as JobResults['install'] | JobResults['install-locked']),
+    }))
   },
 })
 
 /** Submits it; when the package asks for more than the default sandbox and someone is there to ask, asks. */
-async function submit(client: Client, terminal: Terminal, body: InstallBody, signal: AbortSignal): Promise<JobView> {
-  try {
-    return await followJob(client, terminal, await client.post<JobAccepted>('/v1/packages', body, { signal }), signal)
-  } catch (error) {
-    if (!terminal.interactive || !(error instanceof PkgdError) || !hasCode(error, 'CONSENT_REQUIRED')) throw error
-    terminal.note('It asks for more than the default sandbox:')
-    for (const issue of error.issues) terminal.note(`  ${issue.message}`)
-    if (!(await terminal.confirm('Grant this?'))) throw error
-    return followJob(client, terminal, await client.post<JobAccepted>('/v1/packages', { ...body, consent: true }, { signal }), signal)
-  }
+async function submit(client: Client, terminal: Terminal, body: InstallBody, signal: AbortSignal): Promise<JobOutcome> {
+  const follow = async (request: InstallBody) =>
+    followJob(client, terminal, await client.post<JobAccepted>('/v1/packages', request, { signal }), signal)
+  const first = await follow(body)
+  if (first.error?.code !== 'CONSENT_REQUIRED' || !terminal.interactive) return first
+  terminal.note(`${first.error.message}:`)
+  for (const issue of first.error.issues) terminal.note(`  ${issue.message}`)
+  return (await terminal.confirm('Grant this?')) ? follow({ ...body, consent: true }) : first
 }
 
 async function askSecrets(names: readonly string[], terminal: Terminal): Promise<Record<string, string>> {

@@ -11,7 +11,7 @@ export const list = defineCommand({
   arity: [0, 0],
   options: {},
   async run({ client, signal }) {
-    const packages = await client.get<PackageView[]>('/v1/packages?limit=1000', { signal })
+    const packages = await client.list<PackageView>('/v1/packages?limit=1000', { signal })
     const now = Date.now()
     const rows = packages.map((entry) => [
       entry.id,

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../daemon/api/schemas/packages.ts'
 import { PkgdError } from '../../daemon/core/errors.ts'
-import { type Answer, defineCommand } from '../command.ts'
+import { type Answer, defineCommand, type Lines } from '../command.ts'
 
 export const logs = defineCommand({
   name: 'logs',
@@ -13,16 +13,26 @@ export const logs = defineCommand({
     tail: { type: 'string', short: 'n', value: '<lines>', description: 'the last lines only' },
     timestamps: { type: 'boolean', short: 't', description: 'put the time before each line' },
   },
-  async *run({ args: [id = ''], options, client, signal }) {
+  run({ args: [id = ''], options, client, signal }) {
     if (options.tail !== undefined && !/^\d+$/.test(options.tail))
       throw new PkgdError('USAGE', `--tail ${options.tail}: expected a number of lines`)
-    const path = `/v1/packages/${encodeURIComponent(id)}/logs`
-    const tail = options.tail === undefined ? '' : `tail=${options.tail}`
-    const toAnswer = (entry: LogEntry): Answer => ({ json: entry, text: options.timestamps ? `${entry.time} ${entry.line}` : entry.line })
-    if (options.follow) {
-      for await (const entry of client.stream<LogEntry>(`${path}?follow=true&${tail}`, { signal })) yield toAnswer(entry)
-    } else {
-      for (const entry of await client.get<LogEntry[]>(`${path}?${tail}`, { signal })) yield toAnswer(entry)
-    }
+    const query = new URLSearchParams({
+      ...(options.follow ? { follow: 'true' } : {}),
+      ...(options.tail === undefined ? {} : { tail: options.tail }),
+    })
+    const path = `/v1/packages/${encodeURIComponent(id)}/logs?${query}`
+    const toLine = ({ time, line }: LogEntry) => (options.timestamps ? `${time} ${line}` : line)
+    return options.follow
+      ? follow(client.stream<LogEntry>(path, { signal }), toLine)
+      : once(client.get<LogEntry[]>(path, { signal }), toLine)
   },
 })
+
+async function* follow(entries: AsyncIterable<LogEntry>, toLine: (entry: LogEntry) => string): Lines {
+  for await (const entry of entries) yield { json: entry, text: toLine(entry) }
+}
+
+async function once(entries: Promise<LogEntry[]>, toLine: (entry: LogEntry) => string): Promise<Answer> {
+  const found = await entries
+  return { json: found, text: found.map(toLine).join('\n') }
+}

@@ -17,7 +17,7 @@ export const prompts = defineCommand({
       return { json: prompt, text: prompt.messages.map(({ role, content }) => `${role}: ${toText(content)}`).join('\n') }
     }
     const query = id === undefined ? '' : `&package=${encodeURIComponent(id)}`
-    const found = await client.get<PromptView[]>(`/v1/prompts?limit=1000${query}`, { signal })
+    const found = await client.list<PromptView>(`/v1/prompts?limit=1000${query}`, { signal })
     const rows = found.map((entry) => [entry.package, entry.name, toArguments(entry), entry.description ?? ''])
     return { json: found, text: toTable(['PACKAGE', 'PROMPT', 'ARGUMENTS', 'DESCRIPTION'], rows, 'No prompts.') }
   },

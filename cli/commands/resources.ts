@@ -21,11 +21,11 @@ export const resources = defineCommand({
     }
     const query = id === undefined ? '' : `&package=${encodeURIComponent(id)}`
     if (options.templates) {
-      const found = await client.get<ResourceTemplateView[]>(`/v1/resources/templates?limit=1000${query}`, { signal })
+      const found = await client.list<ResourceTemplateView>(`/v1/resources/templates?limit=1000${query}`, { signal })
       const rows = found.map((entry) => [entry.package, entry.uriTemplate, entry.name, entry.mimeType ?? '-'])
       return { json: found, text: toTable(['PACKAGE', 'TEMPLATE', 'NAME', 'TYPE'], rows, 'No resource templates.') }
     }
-    const found = await client.get<ResourceView[]>(`/v1/resources?limit=1000${query}`, { signal })
+    const found = await client.list<ResourceView>(`/v1/resources?limit=1000${query}`, { signal })
     const rows = found.map((entry) => [entry.package, entry.uri, entry.name, entry.mimeType ?? '-'])
     return { json: found, text: toTable(['PACKAGE', 'URI', 'NAME', 'TYPE'], rows, 'No resources.') }
   },

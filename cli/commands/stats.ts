@@ -13,7 +13,7 @@ export const stats = defineCommand({
   async run({ args: [only], client, signal }) {
     const ids =
       only === undefined
-        ? (await client.get<PackageView[]>('/v1/packages?state=running&limit=1000', { signal })).map(({ id }) => id)
+        ? (await client.list<PackageView>('/v1/packages?state=running&limit=1000', { signal })).map(({ id }) => id)
         : [only]
     const all = await Promise.all(
       ids.map(async (id) => ({ id, ...(await client.get<StatsView>(`/v1/packages/${encodeURIComponent(id)}/stats`, { signal })) })),

@@ -11,7 +11,7 @@ export const tools = defineCommand({
   options: {},
   async run({ args: [only], client, signal }) {
     const query = only === undefined ? '' : `&package=${encodeURIComponent(only)}`
-    const found = await client.get<ToolView[]>(`/v1/tools?limit=1000${query}`, { signal })
+    const found = await client.list<ToolView>(`/v1/tools?limit=1000${query}`, { signal })
     const rows = found.map((tool) => [`${tool.package}/${tool.name}`, parameters(tool), firstSentence(tool.description ?? '')])
     return { json: found, text: toTable(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows, 'No tools: start a package first.') }
   },

@@ -1,6 +1,6 @@
-import type { JobAccepted } from '../../daemon/api/schemas/jobs.ts'
+import type { JobAccepted, JobResults } from '../../daemon/api/schemas/jobs.ts'
 import { defineCommand } from '../command.ts'
-import { followJob } from '../followJob.ts'
+import { followJob, toAnswer } from '../followJob.ts'
 
 export const uninstall = defineCommand({
   name: 'uninstall',
@@ -11,14 +11,10 @@ export const uninstall = defineCommand({
   options: { purge: { type: 'boolean', description: "remove the package's /data too" } },
   async run({ args: [id = ''], options, client, terminal, signal }) {
     const query = options.purge ? '?purge=true' : ''
-    const job = await followJob(
-      client,
-      terminal,
-      await client.delete<JobAccepted>(`/v1/packages/${encodeURIComponent(id)}${query}`, { signal }),
-      signal,
-    )
-    const { keptData } = job.result as { id: string; keptData: string | null }
-    return { json: job, text: describe(id, options.purge === true, keptData) }
+    const accepted = await client.delete<JobAccepted>(`/v1/packages/${encodeURIComponent(id)}${query}`, { signal })
+    return toAnswer(await followJob(client, terminal, accepted, signal), ({ result }) => ({
+      text: describe(id, options.purge === true, (result as JobResults['uninstall']).keptData),
+    }))
   },
 })
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { readDaemonFile } from '../core/daemonFile.ts'
 import { PkgdError } from '../core/errors.ts'
 import type { Home } from '../core/home.ts'
-import { readDaemonFile } from './daemonFile.ts'
 
 const sqliteBusy = 5
 

@@ -103,8 +103,8 @@ const cases: readonly { readonly rule: RegExp; readonly breaks: readonly [string
   },
   {
     rule: /imports go down/,
-    breaks: ['daemon/home/a.ts', "import { X } from '../api/schemas/daemonFile.ts'"],
-    keeps: ['daemon/home/a.ts', "import type { X } from '../api/schemas/daemonFile.ts'"],
+    breaks: ['daemon/home/a.ts', "import { X } from '../api/schemas/packages.ts'"],
+    keeps: ['daemon/home/a.ts', "import type { X } from '../api/schemas/packages.ts'"],
   },
   {
     rule: /only the root knows the drivers/,

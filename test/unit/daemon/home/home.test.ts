@@ -4,8 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readDaemonFile } from '../../../../daemon/core/daemonFile.ts'
 import { locateHome } from '../../../../daemon/core/home.ts'
-import { readDaemonFile, writeDaemonFile } from '../../../../daemon/home/daemonFile.ts'
+import { writeDaemonFile } from '../../../../daemon/home/daemonFile.ts'
 import { acquireDaemonLock } from '../../../../daemon/home/daemonLock.ts'
 import { prepareHome } from '../../../../daemon/home/prepareHome.ts'
 import { loadToken } from '../../../../daemon/home/tokenFile.ts'
@@ -73,7 +74,7 @@ test('daemon.json is whole, private and taken back; a torn one is none', () => {
     expect(statSync(home().daemonFile).mode & 0o777).toBe(0o600)
     expect(readFileSync(home().daemonFile, 'utf8').endsWith('}\n')).toBe(true)
   }
-  expect(readDaemonFile(home())).toBeUndefined()
+  expect(readDaemonFile(home())).toBeNull()
   writeFileSync(home().daemonFile, '{"pid": 1')
-  expect(readDaemonFile(home())).toBeUndefined()
+  expect(readDaemonFile(home())).toBeNull()
 })
