@@ -13,7 +13,7 @@ export const title = '20 installed servers started and listed, against 20 bare s
 
 const count = 20
 const parallel = 4
-const rounds = 3
+const rounds = 5
 
 export async function run(): Promise<void> {
   const folders = await mkdtemp(join(tmpdir(), 'pkgd-bench-'))
@@ -47,9 +47,10 @@ export async function run(): Promise<void> {
 
       const bareBegin = performance.now()
       const queue = [...ids]
+      await using servers = new AsyncDisposableStack()
       await Promise.all(
         Array.from({ length: parallel }, async () => {
-          while (queue.shift() !== undefined) await runBare(docker, model, view.command)
+          while (queue.shift() !== undefined) servers.use(await runBare(docker, model, view.command))
         }),
       )
       bare.push(performance.now() - bareBegin)

@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
     const took = performance.now() - begin
     if (started.body.state !== 'succeeded' || tools.body.length === 0) throw new Error(JSON.stringify(started.body))
     await home.rest('POST', '/v1/packages/server-everything/stop?wait=true')
-    const alone = await runBare(docker, model, view.command)
+    await using alone = await runBare(docker, model, view.command)
     if (round === 0) continue // warms both
     ours.push(took)
     bare.push(alone.listed)

@@ -2,19 +2,21 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type Docker from 'dockerode'
 
-/** What one bare create, start, handshake and list took, milliseconds from the first engine call. */
-export interface BarePhases {
+/** A running bare server, and what its create, start, handshake and list took: milliseconds from the first engine call. */
+export interface BareServer extends AsyncDisposable {
   readonly created: number
   readonly started: number
   readonly initialized: number
   readonly listed: number
+  /** Removes the container. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
  * The least that any host must do: create a container like `model` (image, user, limits, mounts), attach, start, `initialize`, `tools/list`. No pkgd code is on the path.
- * The command is the package's own, without the starter. The container is removed afterwards.
+ * The command is the package's own, without the starter. The container runs on until it is disposed of.
  */
-export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo, command: readonly string[]): Promise<BarePhases> {
+export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo, command: readonly string[]): Promise<BareServer> {
   const begin = performance.now()
   const since = () => performance.now() - begin
   const container = await docker.createContainer({
@@ -32,6 +34,7 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
     NetworkDisabled: true,
     HostConfig: withoutBox(model.HostConfig, model.Name.replace('/', '')),
   })
+  const remove = () => container.remove({ force: true })
   try {
     const created = since()
     const stream = await container.attach({ stream: true, stdin: true, stdout: true, hijack: true })
@@ -52,9 +55,10 @@ export async function runBare(docker: Docker, model: Docker.ContainerInspectInfo
     const initialized = since()
     stream.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
     await request(2, 'tools/list', {})
-    return { created, started, initialized, listed: since() }
-  } finally {
-    await container.remove({ force: true })
+    return { created, started, initialized, listed: since(), [Symbol.asyncDispose]: remove }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }
 
