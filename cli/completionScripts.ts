@@ -69,7 +69,8 @@ ${subcommands.join('\n')}
     *) _files ;;
   esac
 }
-compdef _pkg pkg`
+# As a file _pkg in $fpath it is what completes; sourced, it says who does.
+if [[ $funcstack[1] == _pkg ]]; then _pkg "$@"; else compdef _pkg pkg; fi`
 }
 
 export function toFish(commands: readonly Command[], common: readonly string[]): string {

@@ -12,6 +12,8 @@ export type Requirement =
   | 'python'
   | 'npm-registry'
   | 'pypi'
+  | 'zsh'
+  | 'fish'
 
 const checks: Record<Requirement, () => Promise<string | null>> = {
   docker: async () => ((await engineAnswers()) ? null : 'no container engine answers'),
@@ -25,6 +27,8 @@ const checks: Record<Requirement, () => Promise<string | null>> = {
   },
   debootstrap: async () => ((await onPath('debootstrap')) ? null : 'debootstrap is not installed'),
   python: async () => ((await onPath('python3')) ? null : 'python3 is not installed'),
+  zsh: async () => ((await onPath('zsh')) ? null : 'zsh is not installed'),
+  fish: async () => ((await onPath('fish')) ? null : 'fish is not installed'),
   'npm-registry': async () => reachable(['npm', 'view', 'semver', 'version'], 'the npm registry cannot be reached'),
   pypi: async () =>
     reachable(['python3', '-m', 'pip', 'download', '--no-deps', '-q', '-d', '/tmp', 'six==1.17.0'], 'the PyPI index cannot be reached'),
