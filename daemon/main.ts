@@ -3,6 +3,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { errorTable, toPkgdError } from './core/errors.ts'
 import { locateHome } from './core/home.ts'
+import { closeInheritedDescriptors } from './core/inheritedDescriptors.ts'
 
 const usage = `usage: pkgd [--help | --version]
 
@@ -10,9 +11,12 @@ Runs the daemon in the foreground until SIGTERM or SIGINT; packages go on withou
 It is configured by $PKGD_HOME/pkgd.yaml and by PKGD_HOME, PKGD_PORT, PKGD_DRIVER, PKGD_LOG and PKGD_TOKEN.
 `
 
+/** Where whoever started the daemon in the background hears of it; at most stderr when nobody does. */
+const readyDescriptor = Number(process.env.PKGD_READY_FD ?? 0)
+
 /** Tells whoever started the daemon in the background that it is ready, or why it is not: one JSON line on the descriptor that they named. */
 function tellStarter(readiness: object): void {
-  const descriptor = Number(process.env.PKGD_READY_FD ?? Number.NaN)
+  const descriptor = readyDescriptor
   if (!Number.isInteger(descriptor) || descriptor < 3) return
   writeSync(descriptor, `${JSON.stringify(readiness)}\n`)
   closeSync(descriptor)
@@ -45,6 +49,7 @@ async function prepare(): Promise<number> {
 }
 
 async function run(args: readonly string[]): Promise<number> {
+  closeInheritedDescriptors([readyDescriptor])
   const home = locateHome()
   // Compiled code is kept, so that the next start is quick.
   enableCompileCache(join(home.cache, 'compiled'))

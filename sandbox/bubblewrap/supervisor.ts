@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { closeInheritedDescriptors } from '../../daemon/core/inheritedDescriptors.ts'
 import { type BoxOrders, startBox } from './boxProcess.ts'
 import { readCounter } from './cgroupCounter.ts'
 import { emptyCgroup } from './cgroupMembers.ts'
@@ -73,6 +74,8 @@ function reply(message: SupervisorReply): void {
   }
 }
 
+// What the daemon was started with is none of the package's business.
+closeInheritedDescriptors()
 // A terminal's or a session's end is not the sandbox's.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGPIPE'] as const) process.on(signal, () => undefined)
 const [directory] = process.argv.slice(2)

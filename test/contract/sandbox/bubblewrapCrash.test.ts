@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -100,6 +100,35 @@ describe.skipIf(reason !== null)(`bubblewrap, when something is killed${reason =
     expect((await createCgroupTree(bench.daemonId).list()).filter((name) => name.includes('-build-'))).toEqual([])
     expect((await bench.driver.inspect(handle)).limits.memory.enforced).toBe(true)
   })
+
+  it('a daemon that was started with a file open: neither supervisor nor package has it', async () => {
+    const opened = await open('/', 'r')
+    const unlisted = Array.from({ length: 60 }, () => 'ignore' as const)
+    const argv = [join(import.meta.dirname, 'bubblewrapDaemon.ts'), bench.root, bench.daemonId, bench.programs]
+    const daemon = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'ignore', ...unlisted, opened.fd] })
+    const ended = once(daemon, 'exit')
+    const look = async () => {
+      if (!daemon.stdout) throw new Error('the daemon says nothing')
+      const [line] = (await once(daemon.stdout, 'data')) as [Buffer]
+      const { supervisor, box } = await readLive(JSON.parse(line.toString()) as SandboxHandle)
+      const found = await Promise.all([daemon.pid ?? 0, supervisor.pid, box.init.pid, box.main.pid].map(readDescriptors))
+      return found.map((links) => links.includes('/'))
+    }
+    const has = await look().finally(async () => {
+      daemon.kill('SIGKILL')
+      await ended
+      await opened.close()
+    })
+    expect(has).toEqual([true, false, false, false])
+    await bench.nextDaemon()
+    await bench.driver.list()
+  })
+
+  /** What each open descriptor of a process leads to, as the process itself has it. */
+  async function readDescriptors(pid: number): Promise<string[]> {
+    const names = await readdir(`/proc/${pid}/fd`)
+    return Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
+  }
 
   async function untilBuildRuns(): Promise<void> {
     const cgroups = createCgroupTree(bench.daemonId)

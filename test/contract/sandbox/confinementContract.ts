@@ -47,6 +47,18 @@ export function confinementContract({ bench, start }: ContractKit): void {
       expect(server.connections()).toBe(0)
     })
 
+    it('a package has the descriptors 0, 1 and 2 alone', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const list = 'read _; for fd in /proc/$$/fd/*; do [ -L "$fd" ] && printf "%s " "${fd##*/}"; done; echo; cat'
+      const spec = toLaunchSpec(bench(), 'contract-descriptors', ['sh', '-c', list])
+      const { handle } = await bench().driver.launch(spec, plainContext())
+      const channel = await bench().driver.stdio(handle)
+      channel.write('now\n')
+      const descriptors = await readLine(channel)
+      await bench().driver.destroy(handle)
+      expect(descriptors.trim()).toBe('0 1 2')
+    })
+
     it('/tmp is as large as asked', async ({ skip }) => {
       if (!bench().confines) skip('sandboxes of this driver are functions')
       const facts = await look(await start(['look'], { limits: { memoryBytes: 128 << 20, cpus: 1, pids: 64, tmpBytes: 4 << 20 } }))

@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -29,4 +31,38 @@ test('a start that fails is said on stderr, by the exit code, and to whoever ask
   expect(exitCode).toBe(5)
   expect(stderr).toMatch(/^error CONFIG_INVALID: .*PKGD_LOG.*\nhint: /)
   expect(JSON.parse(String(stdio[3]))).toMatchObject({ ready: false, code: 'CONFIG_INVALID', hint: expect.any(String) })
+})
+
+test('files that whoever starts it has open are not open in the daemon, nor in what it starts', async () => {
+  const inherited = openSync('/', 'r')
+  const core = join(import.meta.dirname, '../../../daemon/core/inheritedDescriptors.ts')
+  const script = `import { closeInheritedDescriptors, listInheritable } from ${JSON.stringify(core)}
+    const before = listInheritable()
+    closeInheritedDescriptors([40])
+    console.log(JSON.stringify([before.includes(40), before.includes(50), listInheritable()]))`
+  const unlisted = (count: number) => Array.from({ length: count }, () => 'ignore' as const)
+  const { stdout } = await execa(process.execPath, ['--input-type=module', '--disable-warning=ExperimentalWarning', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit', ...unlisted(37), inherited, ...unlisted(9), inherited],
+  })
+  closeSync(inherited)
+  expect(JSON.parse(stdout)).toEqual([true, true, [40]])
+})
+
+test.runIf(process.platform === 'linux')("a daemon that is ready has none of its starter's files open", async () => {
+  const inherited = openSync('/', 'r')
+  const unlisted = Array.from({ length: 36 }, () => 'ignore' as const)
+  const daemon = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { ...process.env, PKGD_HOME: join(root, 'files'), PKGD_PORT: '0', PKGD_DRIVER: 'bubblewrap', PKGD_READY_FD: '3' },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', ...unlisted, inherited],
+  })
+  closeSync(inherited)
+  const ended = once(daemon, 'exit')
+  try {
+    const [line] = await once(daemon.stdio[3] as NodeJS.ReadableStream, 'data')
+    expect(JSON.parse(String(line))).toEqual({ ready: true })
+    expect(existsSync(`/proc/${daemon.pid}/fd/40`)).toBe(false)
+  } finally {
+    daemon.kill()
+    await ended
+  }
 })
