@@ -1,7 +1,7 @@
 import type { ConfigEntry } from '../../registry/manifest/manifest.ts'
 import { toSpec } from '../../registry/resolve/toSpec.ts'
 import { PkgdError } from '../core/errors.ts'
-import type { LaunchPlan } from '../lifecycle/launchSpec.ts'
+import type { LaunchPlan } from '../lifecycle/lifecycleDeps.ts'
 import type { PackageRecord } from '../store/state.ts'
 import { toLockedSource } from './plan/toLockedSource.ts'
 import { pickImage } from './runtimes/pickImage.ts'

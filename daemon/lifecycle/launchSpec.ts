@@ -1,17 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { ImageRequest, LaunchSpec, PreparedImage, VolumeRef } from '../../sandbox/sandboxDriver.ts'
+import type { LaunchSpec, PreparedImage, VolumeRef } from '../../sandbox/sandboxDriver.ts'
 import type { PackageRecord, State } from '../store/state.ts'
-import type { LifecycleConfig } from './lifecycleDeps.ts'
-
-/** What to run, worked out of an installed package and the user's values. */
-export interface LaunchPlan {
-  readonly image: ImageRequest
-  readonly command: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
-
-/** Errors: ENV_MISSING, naming each value and how to set it. */
-export type PlanLaunch = (record: PackageRecord) => LaunchPlan | Promise<LaunchPlan>
+import type { LaunchPlan, LifecycleConfig } from './lifecycleDeps.ts'
 
 const keyName = 'lifecycle.spec-key'
 

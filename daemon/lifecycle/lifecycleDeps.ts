@@ -1,12 +1,21 @@
 import type { PackageStore } from '../../registry/store/packageStore.ts'
-import type { SandboxDriver } from '../../sandbox/sandboxDriver.ts'
+import type { ImageRequest, SandboxDriver } from '../../sandbox/sandboxDriver.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock, Logger, Random } from '../core/ports.ts'
 import type { PackageType } from '../core/types.ts'
 import type { EventBus } from '../events/eventBus.ts'
-import type { State } from '../store/state.ts'
-import type { PlanLaunch } from './launchSpec.ts'
+import type { PackageRecord, State } from '../store/state.ts'
 import type { PackageHost } from './packageHost.ts'
+
+/** What to run, worked out of an installed package and the user's values. */
+export interface LaunchPlan {
+  readonly image: ImageRequest
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Errors: ENV_MISSING, naming each value and how to set it. */
+export type PlanLaunch = (record: PackageRecord) => LaunchPlan | Promise<LaunchPlan>
 
 /** The part of the configuration that lifecycle reads. */
 export interface LifecycleConfig extends Pick<Config, 'lifecycle'> {

@@ -6,8 +6,9 @@ import type { PackageRecord } from '../store/state.ts'
 import { connectRun, pickHost } from './connectRun.ts'
 import type { LastWords } from './lastWords.ts'
 import { quoteLastWords } from './lastWords.ts'
-import { type LaunchPlan, readSpecKey, toLaunchSpec, toSpecHash } from './launchSpec.ts'
-import type { LifecycleDeps } from './lifecycleDeps.ts'
+import { readSpecKey, toLaunchSpec, toSpecHash } from './launchSpec.ts'
+import type { LaunchPlan, LifecycleDeps } from './lifecycleDeps.ts'
+import { createPackageRedactor } from './packageRedactor.ts'
 import { removeSandbox } from './removeSandbox.ts'
 import { createRun, noteExit, type Run } from './run.ts'
 import type { StartSlots } from './startSlots.ts'
@@ -110,17 +111,17 @@ async function launch(
     launchedAt: new Date(clock.now()).toISOString(),
     session: null,
   })
-  return createRun(record, handle)
+  return createRun(record, handle, createPackageRedactor(record, state.secrets))
 }
 
 /** Finds out why it did not get ready, removes the sandbox and answers the error to end with. */
 async function abandon(deps: StartDeps, run: Run, plan: LaunchPlan, error: unknown): Promise<unknown> {
-  const { log, lastWords, state } = deps
+  const { log, lastWords } = deps
   const { record, handle } = run
   run.over.abort(error)
   // What it ended with by itself: its removal below is an end as well.
   const exit = await findExit(deps, run, error)
-  const said = quoteLastWords(await lastWords.capture(record.id, handle), record, state.secrets)
+  const said = quoteLastWords(await lastWords.capture(record.id, handle), run.redactor)
   try {
     await removeSandbox(deps, record.id, handle)
   } catch (stuck) {
