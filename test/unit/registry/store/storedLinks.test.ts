@@ -1,4 +1,4 @@
-import { linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,8 @@ const fill = (staging: Staging, files: Record<string, string>) => {
     writeFileSync(join(staging.directory, path), content)
   }
 }
+
+const stagings = () => readdirSync(join(scratch, 'store/staging'))
 
 test('a hard link to a file outside is broken: the other name no longer reaches the store', async () => {
   const outside = join(scratch, 'outside')
