@@ -2,7 +2,6 @@ import { type BigIntStats, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashFile, hashText } from './hashFile.ts'
 import type { TreeDifference } from './packageStore.ts'
-import { createTreeFingerprint } from './treeFingerprint.ts'
 import { byPath, type RecordedEntry, type TreeRecord, toStamp } from './treeRecord.ts'
 import { walkTree } from './walkTree.ts'
 
@@ -10,8 +9,6 @@ export interface Comparison {
   readonly differences: readonly TreeDifference[]
   /** The same entries with the stamps they have now, where some were only touched; undefined where none was. */
   readonly restamped: readonly RecordedEntry[] | undefined
-  /** Of the tree as it was compared. */
-  readonly fingerprint: string
 }
 
 /**
@@ -24,15 +21,11 @@ export async function compareTree(root: string, record: TreeRecord, depth: 'quic
   const suspects: { entry: RecordedEntry; stats: BigIntStats }[] = []
   const owners = new Set([0n, BigInt(process.getuid?.() ?? 0)])
 
-  const fingerprint = createTreeFingerprint()
-
   await walkTree(root, {
     directory(path, stats) {
-      fingerprint.add(path, stats)
       if ((stats.mode & 0o222n) !== 0n || !owners.has(stats.uid)) differences.push({ path: path || '.', problem: 'changed' })
     },
     entry(path, stats) {
-      fingerprint.add(path, stats)
       const entry = expected.get(path)
       expected.delete(path)
       if (!entry) differences.push({ path, problem: 'added' })
@@ -51,7 +44,6 @@ export async function compareTree(root: string, record: TreeRecord, depth: 'quic
   }
   return {
     differences: differences.sort(byPath),
-    fingerprint: fingerprint.digest(),
     restamped: restamped.size === 0 ? undefined : record.entries.map((entry) => restamped.get(entry.path) ?? entry),
   }
 }

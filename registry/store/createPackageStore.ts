@@ -81,15 +81,15 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
   const verify: PackageStore['verify'] = async (digest, depth) => {
     if (!has(digest)) return [{ path: '.', problem: 'missing' }]
     const { ino, size, mtimeNs, ctimeNs } = lstatSync(locateRecord(digest), { bigint: true })
-    const recorded = [ino, size, mtimeNs, ctimeNs].join(' ')
-    const known = intact.get(digest)
-    if (depth === 'quick' && known !== undefined && known === `${recorded} ${await fingerprintTree(locate(digest))}`) return []
+    // Taken before the comparison: what changes in between, or later, has another one.
+    const fingerprint = [ino, size, mtimeNs, ctimeNs, await fingerprintTree(locate(digest))].join(' ')
+    if (depth === 'quick' && intact.get(digest) === fingerprint) return []
     intact.delete(digest)
     const record = await readTreeRecord(locateRecord(digest), digest)
-    const { differences, restamped, fingerprint } = await compareTree(locate(digest), record, depth)
+    const { differences, restamped } = await compareTree(locate(digest), record, depth)
     if (differences.length > 0) return [...differences]
     if (restamped) await writeTreeRecord(locateRecord(digest), { digest, entries: restamped })
-    else intact.set(digest, `${recorded} ${fingerprint}`)
+    else intact.set(digest, fingerprint)
     return []
   }
 

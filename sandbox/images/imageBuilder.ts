@@ -58,7 +58,7 @@ export function createImageBuilder({ directory, log, env = process.env }: ImageB
       })
     }
     const former = known.get(runtime) ?? (await recall(runtime))
-    if (former && (await areUnchanged(former.files))) {
+    if (former && areUnchanged(former.files)) {
       known.set(runtime, former)
       return former
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { arch } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -102,15 +103,16 @@ export async function findImageSources(runtime: Runtime, env: Readonly<Record<st
   }
 }
 
-/** Whether every file is still what it was. */
-export async function areUnchanged(files: readonly SourceFile[]): Promise<boolean> {
-  const checks = await Promise.all(
-    files.map(async (file) => {
-      const now = await stat(file.path).catch(() => undefined)
+/** Whether every file is still what it was. Before each start, and so by synchronous calls: a tenth of the thread pool's time for some hundred files. */
+export function areUnchanged(files: readonly SourceFile[]): boolean {
+  return files.every((file) => {
+    try {
+      const now = statSync(file.path, { throwIfNoEntry: false })
       return now !== undefined && now.mtimeMs === file.mtimeMs && (now.isDirectory() || now.size === file.size)
-    }),
-  )
-  return checks.every(Boolean)
+    } catch {
+      return false // What cannot be looked at any more is not what it was.
+    }
+  })
 }
 
 async function toSourceFile(path: string): Promise<SourceFile> {
