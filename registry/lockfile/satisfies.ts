@@ -1,4 +1,5 @@
 import semver from 'semver'
+import { satisfiesPythonRange } from '../manifest/pythonRange.ts'
 import type { Source } from '../resolve/resolution.ts'
 import type { LockedPackage, Lockfile } from './lockfile.ts'
 
@@ -10,14 +11,14 @@ export type LockVerdict =
 const outdated = (reason: string): LockVerdict => ({ kind: 'outdated', reason })
 
 /**
- * The locked package that answers a request, with all the extensions that it needs locked too. `matchesPython` tells whether a version is in a PEP 440
- * range. A tag, a branch and a range that is not given are answered by whatever is locked.
+ * The locked package that answers a request, with all the extensions that it needs locked too. A tag, a branch and a range that is not given are answered by
+ * whatever is locked.
  */
-export function satisfies(lockfile: Lockfile, source: Source, matchesPython: (version: string, range: string) => boolean): LockVerdict {
+export function satisfies(lockfile: Lockfile, source: Source): LockVerdict {
   const found = Object.entries(lockfile.packages).find(([id, locked]) => isOf(source, id, locked))
   if (!found) return outdated('it is not in the lockfile')
   const [id, locked] = found
-  const mismatch = compare(source, locked, matchesPython) ?? missingExtension(lockfile, id)
+  const mismatch = compare(source, locked) ?? missingExtension(lockfile, id)
   return mismatch === undefined ? { kind: 'locked', id, package: locked } : outdated(mismatch)
 }
 
@@ -40,17 +41,18 @@ function isOf(source: Source, id: string, { resolution }: LockedPackage): boolea
   }
 }
 
-function compare(
-  source: Source,
-  { version, resolution }: LockedPackage,
-  matchesPython: (version: string, range: string) => boolean,
-): string | undefined {
+function compare(source: Source, { version, resolution }: LockedPackage): string | undefined {
   const locked = `${version} is locked`
   if (source.kind === 'registry' && !semver.satisfies(version, source.range)) return `${locked}, ${source.range} is asked for`
   if (source.kind === 'npm' && resolution.kind === 'npm' && semver.validRange(source.range) !== null) {
     return semver.satisfies(resolution.version, source.range) ? undefined : `${resolution.version} is locked, ${source.range} is asked for`
   }
-  if (source.kind === 'pypi' && resolution.kind === 'pypi' && source.range !== '' && !matchesPython(resolution.version, source.range)) {
+  if (
+    source.kind === 'pypi' &&
+    resolution.kind === 'pypi' &&
+    source.range !== '' &&
+    !satisfiesPythonRange(resolution.version, source.range)
+  ) {
     return `${resolution.version} is locked, ${source.range} is asked for`
   }
   if (source.kind === 'https' && resolution.kind === 'https' && source.integrity !== null && source.integrity !== resolution.integrity) {

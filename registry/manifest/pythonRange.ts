@@ -1,6 +1,11 @@
-// PEP 440: one comparison, such as ">=3.11", "==3.12.*" or "~=3.11".
-const clause =
-  /^\s*(===|==|!=|<=|>=|<|>|~=)\s*v?\d+(\.\d+)*(\.\*|((a|b|rc|alpha|beta|c|pre|preview)[-_.]?\d*)?([-_.]?(post|rev|r)[-_.]?\d*)?([-_.]?dev[-_.]?\d*)?(\+[a-z0-9]+([-_.][a-z0-9]+)*)?)\s*$/i
+import { parsePythonVersion, parseSpecifiers, satisfiesSpecifiers } from './pep440.ts'
 
-/** Whether the text is a list of PEP 440 version specifiers joined by commas. */
-export const isPythonRange = (text: string): boolean => text.split(',').every((part) => clause.test(part))
+/** Whether the text is a list of PEP 440 version specifiers joined by commas, with at least one in it. */
+export const isPythonRange = (text: string): boolean => (parseSpecifiers(text) ?? []).length > 0
+
+/** Whether a Python version is in a PEP 440 range; what cannot be read is in none. */
+export function satisfiesPythonRange(version: string, range: string): boolean {
+  const parsed = parsePythonVersion(version)
+  const clauses = parseSpecifiers(range)
+  return parsed !== undefined && clauses !== undefined && satisfiesSpecifiers(parsed, clauses)
+}

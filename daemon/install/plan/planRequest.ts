@@ -7,7 +7,6 @@ import { PkgdError } from '../../core/errors.ts'
 import type { OperationContext } from '../../core/ports.ts'
 import type { InstallRequest } from '../installer.ts'
 import type { InstallerParts } from '../installerDeps.ts'
-import { satisfiesPythonRange } from '../runtimes/pythonRange.ts'
 import { planLocked } from './planLocked.ts'
 
 export interface RequestPlan {
@@ -47,7 +46,7 @@ async function planFrozen(
   lockfile: Lockfile,
   context: OperationContext,
 ): Promise<RequestPlan> {
-  const verdict = satisfies(lockfile, source, satisfiesPythonRange)
+  const verdict = satisfies(lockfile, source)
   if (verdict.kind === 'outdated') {
     throw new PkgdError('LOCKFILE_OUTDATED', `pkgd.lock does not have ${spec}: ${verdict.reason}`, {
       hint: 'install it without --frozen to lock it',

@@ -1,9 +1,9 @@
 import semver from 'semver'
 import type { Manifest } from '../../../registry/manifest/manifest.ts'
+import { satisfiesPythonRange } from '../../../registry/manifest/pythonRange.ts'
 import type { PreparedImage } from '../../../sandbox/sandboxDriver.ts'
 import { PkgdError } from '../../core/errors.ts'
 import { describeImage } from './pickImage.ts'
-import { satisfiesPythonRange } from './pythonRange.ts'
 
 /** Refuses a package whose runtime range the image does not satisfy. A runtime that the image does not name is left to the start. */
 export function checkRuntimes(manifest: Manifest, image: PreparedImage): void {

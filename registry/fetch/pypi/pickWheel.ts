@@ -1,5 +1,4 @@
 import { PkgdError } from '../../../daemon/core/errors.ts'
-import type { IndexFile } from './indexFile.ts'
 import {
   comparePythonVersions,
   isPythonPrerelease,
@@ -8,7 +7,8 @@ import {
   parsePythonVersion,
   parseSpecifiers,
   satisfiesSpecifiers,
-} from './pep440.ts'
+} from '../../manifest/pep440.ts'
+import type { IndexFile } from './indexFile.ts'
 import { normalizeProjectName, type PythonTarget, parseWheelName, rankWheel } from './wheel.ts'
 
 interface PickedWheel extends IndexFile {

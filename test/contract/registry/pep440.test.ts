@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { comparePythonVersions, parsePythonVersion, parseSpecifiers, satisfiesSpecifiers } from '../../../registry/fetch/pypi/pep440.ts'
+import { comparePythonVersions, parsePythonVersion, parseSpecifiers, satisfiesSpecifiers } from '../../../registry/manifest/pep440.ts'
 
 const hasPip = spawnSync('python3', ['-c', 'import pip._vendor.packaging.specifiers']).status === 0
 const reason = hasPip ? '' : ' [python3 with pip is not installed]'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { checkRuntimes } from '../../../../../daemon/install/runtimes/checkRuntimes.ts'
 import { pickImage } from '../../../../../daemon/install/runtimes/pickImage.ts'
-import { satisfiesPythonRange } from '../../../../../daemon/install/runtimes/pythonRange.ts'
 import type { Manifest } from '../../../../../registry/manifest/manifest.ts'
+import { satisfiesPythonRange } from '../../../../../registry/manifest/pythonRange.ts'
 import type { ImageRequest } from '../../../../../sandbox/sandboxDriver.ts'
 import { manifestOf } from '../manifestFixture.ts'
 

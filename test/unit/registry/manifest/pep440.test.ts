@@ -7,7 +7,7 @@ import {
   parsePythonVersion,
   parseSpecifiers,
   satisfiesSpecifiers,
-} from '../../../../registry/fetch/pypi/pep440.ts'
+} from '../../../../registry/manifest/pep440.ts'
 
 const version = (text: string): PythonVersion => {
   const parsed = parsePythonVersion(text)
