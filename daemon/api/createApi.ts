@@ -1,5 +1,5 @@
 import fastify from 'fastify'
-import { PkgdError } from '../core/errors.ts'
+import { isPackageFault, PkgdError } from '../core/errors.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { checkHost, createTokenCheck } from './guard.ts'
 import { registerRoutes } from './registerRoutes.ts'
@@ -43,7 +43,8 @@ export function createApi(deps: ApiDeps): Api {
     const error = toRequestError(thrown, bodyLimit)
     const problem = toProblem(error)
     const fields = { method, route: routeOptions.url, code: error.code }
-    if (problem.status >= 500) log.error('a request failed', { ...fields, error: thrown })
+    if (isPackageFault(error.code)) log.info('a package failed a request', { ...fields, detail: error.message })
+    else if (problem.status >= 500) log.error('a request failed', { ...fields, error: thrown })
     else log.debug('a request was refused', { ...fields, detail: error.message })
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="pkgd"')
     return reply

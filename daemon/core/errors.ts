@@ -35,6 +35,7 @@ export const errorTable = {
   ARCHIVE_UNSAFE: { status: 422, exit: 5, retryable: false, title: 'The archive holds an entry that is not allowed' },
   ARCHIVE_TOO_LARGE: { status: 422, exit: 5, retryable: false, title: 'The archive unpacks to more than is allowed' },
   ARCHIVE_DAMAGED: { status: 422, exit: 5, retryable: false, title: 'The archive cannot be read' },
+  INTEGRITY_REQUIRED: { status: 422, exit: 5, retryable: false, title: 'An archive of the web is installed only with its integrity' },
   INTEGRITY_MISMATCH: { status: 422, exit: 5, retryable: false, title: 'The content is not what its integrity says' },
   TREE_CHANGED: { status: 409, exit: 6, retryable: false, title: 'Installed files differ from what was recorded at install' },
   LOCKFILE_DAMAGED: { status: 422, exit: 5, retryable: false, title: 'The lockfile cannot be read' },
@@ -53,7 +54,7 @@ export const errorTable = {
   },
   RUNTIME_UNSUPPORTED: { status: 422, exit: 5, retryable: false, title: 'No runtime here satisfies the range the package asks for' },
   REGISTRY_UNREACHABLE: { status: 502, exit: 1, retryable: true, title: 'A package registry cannot be reached' },
-  CONSENT_REQUIRED: { status: 403, exit: 6, retryable: false, title: 'The package asks for more than the default sandbox' },
+  CONSENT_REQUIRED: { status: 403, exit: 6, retryable: false, title: 'The package asks for more than it may have without consent' },
   LIMIT_ABOVE_CEILING: { status: 403, exit: 6, retryable: false, title: "A limit is above the operator's ceiling" },
   LIMIT_NOT_ENFORCED: { status: 409, exit: 6, retryable: false, title: 'A limit could not be enforced' },
   NETWORK_UNSUPPORTED: { status: 409, exit: 6, retryable: false, title: 'The network policy cannot be enforced here' },
@@ -141,6 +142,20 @@ export function toPkgdError(error: unknown): PkgdError {
   }
   return new PkgdError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error })
 }
+
+const packageFaults: ReadonlySet<ErrorCode> = new Set([
+  'START_FAILED',
+  'COMMAND_NOT_FOUND',
+  'HANDSHAKE_TIMEOUT',
+  'PROTOCOL_ERROR',
+  'UPSTREAM_ERROR',
+  'PACKAGE_CRASHED',
+  'FRAME_TOO_LARGE',
+  'CALL_TIMEOUT',
+])
+
+/** Whether a package is to blame, not pkgd: then the message says all, and where in pkgd it came up says nothing. */
+export const isPackageFault = (code: ErrorCode): boolean => packageFaults.has(code)
 
 /** The compile-time proof that a switch is exhaustive. */
 export function assertNever(value: never): never {

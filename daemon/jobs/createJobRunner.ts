@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { toErrorRecord } from '../core/errorRecord.ts'
-import { PkgdError } from '../core/errors.ts'
+import { findCoded, isPackageFault, PkgdError } from '../core/errors.ts'
 import type { Clock, Logger, Progress } from '../core/ports.ts'
 import type { EventBus } from '../events/eventBus.ts'
 import type { JobRecord, State } from '../store/state.ts'
@@ -81,13 +81,19 @@ export function createJobRunner({ jobs, events, clock, log }: JobRunnerDeps): Jo
       outcome = { state: 'succeeded', result: result ?? null, progress: 1 }
     } catch (error) {
       const cancelled = signal.aborted
-      log.warn(cancelled ? 'a job was cancelled' : 'a job failed', { job: record.id, kind: record.kind, subject: record.subject, error })
+      const fields = { job: record.id, kind: record.kind, subject: record.subject }
+      const coded = findCoded(error)
+      if (cancelled) log.info('a job was cancelled', fields)
+      else if (coded && isPackageFault(coded.code))
+        log.info('a job failed by its package', { ...fields, code: coded.code, detail: coded.message })
+      else log.warn('a job failed', { ...fields, error })
       outcome = {
         state: cancelled ? 'cancelled' : 'failed',
         error: toErrorRecord(cancelled ? signal.reason : error, clock.now()),
       }
     }
-    byKey.delete(request.key)
+    // A cancelled job leaves its key to the next of its kind while it is still being undone.
+    if (byKey.get(request.key) === job()) byKey.delete(request.key)
     update(job(), outcome)
     live.delete(record.id)
   }

@@ -2,6 +2,7 @@ import type { SandboxInfo } from '../../sandbox/sandboxDriver.ts'
 import { hasCode, PkgdError, toPkgdError } from '../core/errors.ts'
 import type { PackageRecord, SandboxRecord } from '../store/state.ts'
 import { connectRun } from './connectRun.ts'
+import { createPackageRedactor } from './packageRedactor.ts'
 import { canHappen } from './packageState.ts'
 import { createRun, type Run } from './run.ts'
 import { stopPackage } from './stopPackage.ts'
@@ -20,7 +21,7 @@ export async function adoptRun(
   const { id, deps, over } = supervision
   const record = findRecord(supervision)
   const silent = releaseRun(supervision)
-  const run = createRun(record, known.handle)
+  const run = createRun(record, known.handle, createPackageRedactor(record, deps.state.secrets))
   supervision.unready = run
   try {
     await silent?.session?.close(new Error('The conversation is opened anew'))

@@ -27,7 +27,7 @@ export interface ConnectOptions {
  */
 export async function connectRun(deps: LifecycleDeps, run: Run, { session, ms, signal }: ConnectOptions): Promise<HostSession> {
   const { driver, state, clock, hosts } = deps
-  const { record, handle, over } = run
+  const { record, handle, over, redactor } = run
   const host = pickHost(hosts, record)
   const late = new Error('Nobody waits for this session any more')
   return withDeadline(
@@ -38,8 +38,8 @@ export async function connectRun(deps: LifecycleDeps, run: Run, { session, ms, s
       expired: () => new PkgdError('HANDSHAKE_TIMEOUT', `${record.id} did not become ready within ${ms / 1000} s`),
       late: (unwanted) => void unwanted.close(late),
     },
-    (own) =>
-      host.connect(
+    async (own) => {
+      const connecting = host.connect(
         {
           record,
           stdio: () => driver.stdio(handle),
@@ -49,8 +49,13 @@ export async function connectRun(deps: LifecycleDeps, run: Run, { session, ms, s
             if (!over.signal.aborted) state.sandboxes.setSession(record.id, value)
           },
           signal: over.signal,
+          redactor,
         },
         own,
-      ),
+      )
+      return connecting.catch((error: unknown) => {
+        throw redactor.error(error)
+      })
+    },
   )
 }

@@ -1,4 +1,3 @@
-import { closest } from 'fastest-levenshtein'
 import { hasCode, PkgdError } from '../core/errors.ts'
 import type { OperationContext } from '../core/ports.ts'
 import { createEngineWatch } from './engineWatch.ts'
@@ -7,6 +6,7 @@ import { createKeyedLock } from './keyedLock.ts'
 import { createLastWords } from './lastWords.ts'
 import type { Lifecycle, PackageView } from './lifecycle.ts'
 import type { LifecycleDeps } from './lifecycleDeps.ts'
+import { toPackageNotFound } from './notFound.ts'
 import { createPackageSupervisor, heldReason, type PackageSupervisor } from './packageSupervisor.ts'
 import { readLogs } from './readLogs.ts'
 import { reconcile } from './reconcile.ts'
@@ -40,9 +40,10 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const find = (id: string): PackageView => {
     const record = state.packages.get(id)
     if (record) return { record, status: statuses.get(id), sandbox: state.sandboxes.get(id) ?? null }
-    const ids = state.packages.list().map((each) => each.id)
-    const hint = ids.length > 0 ? `did you mean ${closest(id, ids)}? pkg list shows what is installed` : 'nothing is installed yet'
-    throw new PkgdError('PACKAGE_NOT_FOUND', `No package ${id} is installed`, { hint })
+    throw toPackageNotFound(
+      id,
+      state.packages.list().map((each) => each.id),
+    )
   }
   const listNeeds = () => new Map(state.packages.list().map(({ id, manifest }) => [id, Object.keys(manifest.dependencies.extensions)]))
 
@@ -80,8 +81,20 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     } catch (error) {
       if (!hasCode(error, 'ENGINE_UNREACHABLE')) throw error
       log.warn('what runs is not known: the engine does not answer', { error: String(error) })
-      if (!engine.lost && !closing.signal.aborted) clock.after(askAgainMs, () => inBackground(settle(only)))
+      if (!engine.lost && !closing.signal.aborted) inBackground(settleAgain(only))
     }
+  }
+  const settleAgain = async (only: ReadonlySet<string> | undefined): Promise<void> => {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        cancel()
+        closing.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const cancel = clock.after(askAgainMs, done)
+      closing.signal.addEventListener('abort', done)
+    })
+    if (!closing.signal.aborted) await settle(only)
   }
   const settleLater = async (busy: readonly string[]): Promise<void> => {
     await Promise.all(busy.map(lock.whenFree))

@@ -1,6 +1,6 @@
 import type { LogEntry, SandboxDriver, SandboxHandle } from '../../sandbox/sandboxDriver.ts'
 import type { Clock, Logger } from '../core/ports.ts'
-import type { PackageRecord, State } from '../store/state.ts'
+import type { Redactor } from '../core/redactor.ts'
 import { withDeadline } from './withDeadline.ts'
 
 const keptLines = 200
@@ -39,16 +39,13 @@ export function createLastWords({ driver, clock, log }: { driver: SandboxDriver;
 const quotedLines = 5
 const quotedBytes = 600
 
-/** The last lines as one line for a hint, with the values of the package's secrets taken out; undefined when it said nothing. */
-export function quoteLastWords(lines: readonly LogEntry[], record: PackageRecord, secrets: State['secrets']): string | undefined {
-  let quote = lines
+/** The last lines as one line for a hint, without the package's secrets; undefined when it said nothing. */
+export function quoteLastWords(lines: readonly LogEntry[], redactor: Redactor): string | undefined {
+  const said = lines
     .filter((entry) => entry.line.trim() !== '')
     .slice(-quotedLines)
     .map((entry) => entry.line.trim())
     .join(' | ')
-  for (const name of record.secrets) {
-    const value = secrets.get(record.id, name)
-    if (value) quote = quote.replaceAll(value, '[secret]')
-  }
+  const quote = redactor.text(said)
   return quote === '' ? undefined : `it said: ${quote.length > quotedBytes ? `…${quote.slice(-quotedBytes)}` : quote}`
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { Redactor } from '../core/redactor.ts'
 import type { PackageRecord } from '../store/state.ts'
 
 /** What lifecycle gives a host to speak with a package. */
@@ -12,6 +13,8 @@ export interface HostContext {
   saveSession(session: unknown): void
   /** Aborted when the sandbox ends or the package is stopped. */
   readonly signal: AbortSignal
+  /** What the package says of itself and is not an answer to a caller, its errors above all, passes through it: it may hold its secrets. */
+  readonly redactor: Redactor
 }
 
 /** A live conversation with one package's sandbox. */

@@ -1,4 +1,5 @@
 import type { SandboxHandle } from '../../sandbox/sandboxDriver.ts'
+import type { Redactor } from '../core/redactor.ts'
 import type { SandboxExit } from '../core/types.ts'
 import type { PackageRecord } from '../store/state.ts'
 import type { HostSession } from './packageHost.ts'
@@ -7,6 +8,8 @@ import type { HostSession } from './packageHost.ts'
 export interface Run {
   readonly record: PackageRecord
   readonly handle: SandboxHandle
+  /** Of the secrets that it was launched with. */
+  readonly redactor: Redactor
   /** Aborted, with the error that its calls get, when the run is over. */
   readonly over: AbortController
   /** How the sandbox ended, once that is known. */
@@ -22,9 +25,10 @@ export interface Run {
   readyAt: number
 }
 
-export const createRun = (record: PackageRecord, handle: SandboxHandle): Run => ({
+export const createRun = (record: PackageRecord, handle: SandboxHandle, redactor: Redactor): Run => ({
   record,
   handle,
+  redactor,
   over: new AbortController(),
   exit: null,
   exited: Promise.withResolvers(),

@@ -15,7 +15,7 @@ import { type OpenConnectionDeps, openConnection } from './openConnection.ts'
 import { createArgumentChecker } from './toolArguments.ts'
 
 export interface McpHostDeps extends OpenConnectionDeps {
-  readonly state: Pick<State, 'catalogs'> & { readonly packages: Pick<State['packages'], 'get' | 'list'> }
+  readonly state: Pick<State, 'catalogs' | 'secrets'> & { readonly packages: Pick<State['packages'], 'get' | 'list'> }
   readonly events: Pick<EventBus, 'publish'>
   readonly log: Logger
   /** Of a call without a timeout of its own. */
@@ -46,7 +46,7 @@ export function createMcpHost(deps: McpHostDeps): McpHost {
   const connect = async (context: HostContext, signal: AbortSignal): Promise<HostSession> => {
     const { record } = context
     const known = book.get(record)
-    const packageLog = log.child({ package: record.id })
+    const packageLog = context.redactor.logger(log.child({ package: record.id }))
     const connection = await openConnection(deps, { context, era: known?.era, signal, log: packageLog })
     const { peer } = connection
     const lists = createListFollower({ connection, book, timeoutMs: callTimeoutMs, clock, log: packageLog })
@@ -106,6 +106,7 @@ export function createMcpHost(deps: McpHostDeps): McpHost {
       checker: createArgumentChecker(log),
       ensureRunning: deps.ensureRunning,
       timeoutMs: callTimeoutMs,
+      clock,
     }),
     live,
   }

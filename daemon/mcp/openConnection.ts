@@ -41,6 +41,7 @@ export async function openConnection(
     name: record.id,
     adopted: context.session !== undefined,
     cancelMethod: 'notifications/cancelled',
+    redactor: context.redactor,
     log,
   })
   peer.onRequest(answerServer)
@@ -50,7 +51,7 @@ export async function openConnection(
     context.saveSession(session)
     return createMcpConnection({ record, peer, session, clientInfo })
   } catch (thrown) {
-    const error = toHandshakeError(thrown, { name: record.id, signal, garbage: peer.garbage })
+    const error = context.redactor.error(toHandshakeError(thrown, { name: record.id, signal, garbage: peer.garbage }))
     peer.close(error instanceof Error ? error : new Error(String(error)))
     throw error
   }

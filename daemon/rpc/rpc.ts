@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Clock, Logger } from '../core/ports.ts'
+import type { Redactor } from '../core/redactor.ts'
 import type { FrameBudget } from './frameBudget.ts'
 
 /** A JSON-RPC 2.0 message as it was read: parsed once, and the bytes it was parsed from for whoever relays it. */
@@ -103,6 +104,8 @@ export interface RpcPeerOptions {
   readonly adopted: boolean
   /** How a cancelled request is told to the other side. */
   readonly cancelMethod: string
+  /** What the other side says beside its results passes through it before it is logged or becomes an error. */
+  readonly redactor: Redactor
   readonly clock: Clock
   readonly log: Logger
 }

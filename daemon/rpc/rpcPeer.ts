@@ -17,7 +17,8 @@ const maxGarbage = 1_000
 
 /** JSON-RPC over a channel that the peer takes over: it reads it to its end and destroys it at `close`. */
 export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
-  const { channel, name, idPrefix, maxFrameBytes, budget, cancelMethod, clock, log } = options
+  const { channel, name, idPrefix, maxFrameBytes, budget, cancelMethod, redactor, clock } = options
+  const log = redactor.logger(options.log)
   const calls = createPendingCalls(name, clock)
   const outbox = createOutbox(channel, () => channel.resume())
   const server = createRequestServer((message) => {
@@ -40,7 +41,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       if ('id' in message) server.handle(message)
       else receiveNotification(message.method, message.params, frame)
     } else if ('error' in message) {
-      if (calls.has(message.id)) calls.reject(message.id, toUpstreamError(name, calls.method(message.id), message.error))
+      if (calls.has(message.id)) calls.reject(message.id, toUpstreamError(name, calls.method(message.id), redactor.value(message.error)))
       else log.debug('The package sent an error that answers nothing', { code: message.error.code })
     } else if (calls.has(message.id)) {
       calls.resolve(message.id, frame as Frame<RpcResult>)
@@ -82,7 +83,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       end(new PkgdError('PROTOCOL_ERROR', `${name} writes lines to stdout that are no JSON-RPC, the first: ${garbage.first}`))
     }
     if (garbage.first !== undefined) return
-    garbage.first = line.toString('utf8', 0, shownGarbage)
+    garbage.first = redactor.text(line.toString()).slice(0, shownGarbage)
     log.warn('The package writes lines to stdout that are no JSON-RPC messages; they are skipped', { first: garbage.first })
   }
 

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { duplexPair } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
+import { createRedactor } from '../../../../daemon/core/redactor.ts'
 import { shakeHands } from '../../../../daemon/mcp/handshake.ts'
 import type { McpEra } from '../../../../daemon/mcp/protocol.ts'
 import { createFrameBudget } from '../../../../daemon/rpc/frameBudget.ts'
@@ -31,6 +32,7 @@ async function shake(answer: (request: Request) => Answer, era?: McpEra) {
     budget: createFrameBudget(1 << 20),
     adopted: false,
     cancelMethod: 'notifications/cancelled',
+    redactor: createRedactor([]),
     clock: createManualClock(),
     log: createMemoryLog(),
   })

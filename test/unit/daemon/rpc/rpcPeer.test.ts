@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type Duplex, duplexPair } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Clock, Logger } from '../../../../daemon/core/ports.ts'
+import { createRedactor } from '../../../../daemon/core/redactor.ts'
 import { createFrameBudget } from '../../../../daemon/rpc/frameBudget.ts'
 import type { RpcPeerOptions } from '../../../../daemon/rpc/rpc.ts'
 import { createRpcFailure, findRpcError } from '../../../../daemon/rpc/rpcFailure.ts'
@@ -44,6 +45,7 @@ function connect(options: Partial<RpcPeerOptions> = {}) {
     budget: createFrameBudget(1_000_000),
     adopted: false,
     cancelMethod: 'notifications/cancelled',
+    redactor: createRedactor([]),
     clock,
     log,
     ...options,
