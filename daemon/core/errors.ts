@@ -14,6 +14,8 @@ export const errorTable = {
   INTERNAL: { status: 500, exit: 1, retryable: false, title: 'Something went wrong inside pkgd' },
   USAGE: { status: 400, exit: 2, retryable: false, title: 'The request is not of the expected form' },
   BODY_TOO_LARGE: { status: 413, exit: 2, retryable: false, title: 'The request is larger than is allowed' },
+  HEADERS_TOO_LARGE: { status: 431, exit: 2, retryable: false, title: 'The request line and its headers are too large' },
+  REQUEST_TIMEOUT: { status: 408, exit: 7, retryable: true, title: 'The request did not arrive in time' },
   ARGUMENTS_INVALID: { status: 400, exit: 2, retryable: false, title: "The arguments break the tool's schema" },
   UNAUTHORIZED: { status: 401, exit: 6, retryable: false, title: 'A valid bearer token is needed' },
   HOST_FORBIDDEN: { status: 403, exit: 6, retryable: false, title: 'The Host or Origin header is not one this daemon serves' },

@@ -1,7 +1,8 @@
 import { copyFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { assertNever, hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { assertNever } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import { demandArchive } from '../manifest/localSource.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import type { ArchiveLimits } from '../store/archiveLimits.ts'
 import { extractArchive } from '../store/extractArchive.ts'
@@ -43,7 +44,8 @@ export function createFetcher(deps: FetcherDeps): FetchInto {
         await fetchFolder(resolution.path, directory, limits, context)
         return { integrity: null }
       case 'archive':
-        return extractLocal(resolution.path, resolution.integrity, directory, context)
+        await demandArchive(resolution.path)
+        return extract(resolution.path, resolution.integrity, basename(resolution.path), directory, context)
       case 'npm': {
         const config = await remote.readNpmConfig()
         const { tarball: url, integrity } = resolution
@@ -71,15 +73,6 @@ export function createFetcher(deps: FetcherDeps): FetchInto {
         return { integrity: null }
       default:
         return assertNever(resolution)
-    }
-  }
-
-  async function extractLocal(path: string, integrity: string, directory: string, context: OperationContext): Promise<Fetched> {
-    try {
-      return await extract(path, integrity, basename(path), directory, context)
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT') && !hasCode(error, 'EISDIR')) throw error
-      throw new PkgdError('SOURCE_NOT_FOUND', `There is no archive ${path}`, { hint: 'check the path', cause: error })
     }
   }
 }

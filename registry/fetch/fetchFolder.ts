@@ -1,8 +1,9 @@
 import { constants, type Stats } from 'node:fs'
-import { copyFile, lstat, mkdir, readdir, readlink, stat, symlink } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { PkgdError } from '../../daemon/core/errors.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import { demandFolder } from '../manifest/localSource.ts'
 import type { ArchiveLimits } from '../store/archiveLimits.ts'
 import { pickEscapingLinks } from '../store/resolveLinks.ts'
 
@@ -65,12 +66,4 @@ export async function fetchFolder(source: string, directory: string, limits: Arc
     })
   }
   for (const [path, target] of links) await symlink(target, join(directory, path))
-}
-
-async function demandFolder(source: string): Promise<void> {
-  const stats = await stat(source).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
-    throw error
-  })
-  if (!stats?.isDirectory()) throw new PkgdError('SOURCE_NOT_FOUND', `There is no folder ${source}`, { hint: 'check the path' })
 }

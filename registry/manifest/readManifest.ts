@@ -1,7 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
+import { findCoded, hasCode, type Issue, PkgdError } from '../../daemon/core/errors.ts'
 import { deriveNpmManifest } from './deriveNpmManifest.ts'
+import { findRepeatedKeys } from './findRepeatedKeys.ts'
+import { demandFolder } from './localSource.ts'
 import type { Manifest, ManifestOrigin } from './manifest.ts'
 import { npmFields } from './npmFields.ts'
 import { toPackageId } from './packageId.ts'
@@ -23,12 +25,31 @@ export interface ReadManifest {
 
 /**
  * The manifest of the package in a folder: its package.json in pkgd's own form (comments allowed), or the `pkgd` key of npm's, or one derived from npm's
- * where it is plainly an MCP server. Errors: SOURCE_NOT_FOUND, MANIFEST_MISSING, MANIFEST_INVALID (every issue), AMBIGUOUS_ECOSYSTEM.
+ * where it is plainly an MCP server. `name` is what messages call the folder, where it is not its own. Errors: SOURCE_NOT_FOUND, MANIFEST_MISSING, MANIFEST_INVALID (every issue),
+ * AMBIGUOUS_ECOSYSTEM.
  */
-export async function readManifest(directory: string): Promise<ReadManifest> {
-  const path = join(directory, 'package.json')
-  const raw = parseJson(await readText(directory, path), path)
-  return interpretPackageJson(raw, path)
+export async function readManifest(directory: string, name: string = directory): Promise<ReadManifest> {
+  const text = await readText(directory, name)
+  const place = name === directory ? join(directory, 'package.json') : `package.json in ${name}`
+  const raw = parseJson(text, place)
+  const repeated = findRepeatedKeys(toPlainJson(text)).filter((issue) => isOurs(raw, issue))
+  if (repeated.length === 0) return interpretPackageJson(raw, place)
+  throw toManifestError([...repeated, ...issuesOf(raw, place)], place)
+}
+
+/** npm's own keys are npm's business. */
+const isOurs = (raw: unknown, { pointer }: Issue): boolean =>
+  isRecord(raw) && (raw.pkgd === undefined ? isManifestForm(raw) : /^\/pkgd(\/|$)/.test(pointer))
+
+function issuesOf(raw: unknown, place: string): readonly Issue[] {
+  try {
+    interpretPackageJson(raw, place)
+    return []
+  } catch (error) {
+    const coded = findCoded(error)
+    if (!coded) throw error
+    return coded.issues
+  }
 }
 
 /** The manifest in a package.json that was read already, as `readManifest` tells it. `place` names it in messages. */
@@ -69,35 +90,44 @@ function npmDependencies(packageJson: UnknownRecord): string[] {
     .sort()
 }
 
-async function readText(directory: string, path: string): Promise<string> {
-  const kind = await stat(directory).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
-    throw error
-  })
-  if (!kind?.isDirectory()) {
-    throw new PkgdError('SOURCE_NOT_FOUND', `There is no folder ${directory}`, { hint: 'check the path; a folder is named as ./folder' })
-  }
+async function readText(directory: string, name: string): Promise<string> {
+  const path = join(directory, 'package.json')
+  await demandFolder(directory)
   try {
     if ((await stat(path)).size > largest)
-      throw new PkgdError('MANIFEST_INVALID', `${path} is larger than 1 MB`, { hint: 'a manifest is a short file' })
+      throw new PkgdError('MANIFEST_INVALID', `The package.json of ${name} is larger than 1 MB`, { hint: 'a manifest is a short file' })
     return await readFile(path, 'utf8')
   } catch (error) {
     if (!hasCode(error, 'ENOENT') && !hasCode(error, 'EISDIR')) throw error
-    throw new PkgdError('MANIFEST_MISSING', `${directory} has no package.json`, { hint: await hintOfMissing(directory), cause: error })
+    throw await missing(directory, name, error)
   }
 }
 
-async function hintOfMissing(directory: string): Promise<string> {
+/** An archive with more than one folder at its top is easily made: what is there is said. */
+async function missing(directory: string, name: string, cause: unknown): Promise<PkgdError> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort()
+  const holds =
+    names.length === 0 ? 'nothing at all' : `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
+  const message = name === directory ? `${directory} has no package.json` : `${name} has no package.json at its top, where it has ${holds}`
+  return new PkgdError('MANIFEST_MISSING', message, { hint: await hintOfMissing(directory, name), cause })
+}
+
+async function hintOfMissing(directory: string, name: string): Promise<string> {
   const legacy = await stat(join(directory, 'plugin.json')).then(
     (file) => file.isFile(),
     () => false,
   )
+  if (name !== directory)
+    return legacy ? 'it has a plugin.json: unpack it and run pkg migrate' : 'pack the folder that has the package.json'
   return legacy ? `it has a plugin.json: run pkg migrate ${directory}` : `write one, or run: pkg init ${directory}`
 }
 
+const toPlainJson = (text: string): string => stripComments(text.replace(/^\uFEFF/, ''))
+
 /** The JSON in a text; comments and a byte order mark are allowed. Throws MANIFEST_INVALID with line and column. */
 export function parseJson(text: string, place: string): unknown {
-  const plain = stripComments(text.replace(/^\uFEFF/, ''))
+  const plain = toPlainJson(text)
   try {
     return JSON.parse(plain)
   } catch (error) {

@@ -95,6 +95,25 @@ describe('readManifest', () => {
     await expect(readManifest(directory)).rejects.toMatchObject(error)
   })
 
+  it('tells of a key that stands twice along with everything else that is wrong', async () => {
+    await write(
+      '{ "id": "a", "id": "b", // twice\n "name": "A", "version": "1", "type": "mcp-server", "mcp": { "command": "node", "command": "sh" } }',
+    )
+    await expect(readManifest(directory)).rejects.toMatchObject({
+      code: 'MANIFEST_INVALID',
+      issues: [
+        { pointer: '/id', message: 'the key "id" is there twice' },
+        { pointer: '/mcp/command', rule: 'unique' },
+        { pointer: '/version' },
+      ],
+    })
+    const key = JSON.stringify({ type: 'mcp-server', mcp: { command: 'node' } })
+    await write(`{ "name": "n", "name": "x", "version": "1.0.0", "pkgd": ${key} }`)
+    expect((await readManifest(directory)).manifest.id).toBe('x')
+    await write(`{ "name": "x", "version": "1.0.0", "pkgd": ${key.replace('{', '{"start":"eager","start":"on-demand",')} }`)
+    await expect(readManifest(directory)).rejects.toMatchObject({ issues: [{ pointer: '/pkgd/start' }] })
+  })
+
   it('keeps what looks like a comment in a string', async () => {
     await write(
       `\uFEFF{ /* a\n comment */ ${JSON.stringify({ ...minimal, description: 'see https://x /* y */ \\" // z' }).slice(1)} // end`,
@@ -111,7 +130,10 @@ describe('readManifest', () => {
 
   it('says that there is no folder', async () => {
     await expect(readManifest(join(directory, 'gone'))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
-    await expect(readManifest(fixture('weather-seed.jsonc'))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+    await expect(readManifest(fixture('weather-seed.jsonc'))).rejects.toMatchObject({
+      code: 'SOURCE_NOT_FOUND',
+      message: expect.stringContaining('is neither a folder nor a .tgz, .tar.gz or .tar archive'),
+    })
   })
 
   it('gives the document as it stands', async () => {

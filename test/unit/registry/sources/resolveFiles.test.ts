@@ -57,11 +57,17 @@ test('an archive on this disk: its integrity is taken, and demanded when it is f
   expect(leftovers()).toEqual([])
 })
 
-test('an https archive is downloaded once, with the integrity that was given or the one it has', async () => {
+test('an https archive without an integrity is not read; what it would be is said, and not downloaded twice', async () => {
   at.pages.set('/a.tgz', archive)
   const url = `${at.http.url}/a.tgz`
-  const found = await at.resolver.resolve({ kind: 'https', url, integrity: null }, at.context)
-  expect(found.resolution).toEqual({ kind: 'https', url, integrity: sri('sha512', archive) })
+  const integrity = sri('sha512', archive)
+  await expect(at.resolver.resolve({ kind: 'https', url, integrity: null }, at.context)).rejects.toMatchObject({
+    code: 'INTEGRITY_REQUIRED',
+    hint: expect.stringContaining(`--integrity ${integrity}`),
+  })
+  expect(leftovers()).toEqual([])
+  const found = await at.resolver.resolve({ kind: 'https', url, integrity }, at.context)
+  expect(found.resolution).toEqual({ kind: 'https', url, integrity })
   await at.fetchInto(found.resolution, into, at.context)
   expect(at.http.requests).toHaveLength(1)
   const given = await at.resolver.resolve({ kind: 'https', url, integrity: sri('sha256', archive) }, at.context)
@@ -72,14 +78,20 @@ test.each<[string, object]>([
   ['/wrong.tgz', { code: 'INTEGRITY_MISMATCH' }],
   ['/evil.tgz', { code: 'ARCHIVE_UNSAFE' }],
   ['/none.tgz', { code: 'SOURCE_NOT_FOUND' }],
-  ['/empty.tgz', { code: 'MANIFEST_MISSING' }],
+  [
+    '/empty.tgz',
+    { code: 'MANIFEST_MISSING', message: expect.stringMatching(/empty\.tgz has no package\.json at its top, where it has x$/) },
+  ],
   ['/text.tgz', { code: 'ARCHIVE_DAMAGED' }],
 ])('https %s', async (path, expected) => {
+  const pages: Record<string, Buffer> = {
+    '/evil.tgz': evil,
+    '/empty.tgz': gzipSync(tarBytes([{ path: 'package/x', body: '1' }])),
+    '/text.tgz': Buffer.from('nothing like an archive'.repeat(100)),
+  }
   at.pages.set('/wrong.tgz', archive)
-  at.pages.set('/evil.tgz', evil)
-  at.pages.set('/empty.tgz', gzipSync(tarBytes([{ path: 'package/x', body: '1' }])))
-  at.pages.set('/text.tgz', 'nothing like an archive'.repeat(100))
-  const integrity = path === '/wrong.tgz' ? sri('sha512', 'other') : null
+  for (const [name, body] of Object.entries(pages)) at.pages.set(name, body)
+  const integrity = sri('sha512', pages[path] ?? 'other')
   await expect(at.resolver.resolve({ kind: 'https', url: at.http.url + path, integrity }, at.context)).rejects.toMatchObject(expected)
   expect(leftovers()).toEqual([])
   expect(existsSync(join(at.scratch, 'evil'))).toBe(false)
@@ -171,6 +183,47 @@ test('a folder is read where it is', async () => {
     code: 'SOURCE_NOT_FOUND',
   })
   await expect(at.resolver.resolve({ kind: 'archive', path: join(path, 'nope.tgz') }, at.context)).rejects.toMatchObject({
+    code: 'SOURCE_NOT_FOUND',
+  })
+})
+
+test('an archive with two folders at its top is there, and has no manifest', async () => {
+  const path = join(at.scratch, 'two.tgz')
+  writeFileSync(
+    path,
+    gzipSync(
+      tarBytes([
+        { path: 'weather/package.json', body: manifest },
+        { path: 'docs/x.md', body: '1' },
+      ]),
+    ),
+  )
+  await expect(at.resolver.resolve({ kind: 'archive', path }, at.context)).rejects.toMatchObject({
+    code: 'MANIFEST_MISSING',
+    message: 'two.tgz has no package.json at its top, where it has docs/, weather/',
+    hint: 'pack the folder that has the package.json',
+  })
+  expect(leftovers()).toEqual([])
+})
+
+test('what is neither a folder nor an archive is told so, and a pipe is not waited for', async () => {
+  const file = join(at.scratch, 'file')
+  const pipe = join(at.scratch, 'pipe.tgz')
+  const folder = join(at.scratch, 'folder.tgz')
+  writeFileSync(file, 'x')
+  execFileSync('mkfifo', [pipe])
+  mkdirSync(folder)
+  const told = (source: { kind: 'folder' | 'archive'; path: string }) =>
+    at.resolver.resolve(source, at.context).then(
+      () => '',
+      (error: { code: string; message: string }) => `${error.code} ${error.message}`,
+    )
+  for (const path of [file, '/dev/zero']) {
+    expect(await told({ kind: 'folder', path })).toBe(`SOURCE_NOT_FOUND ${path} is neither a folder nor a .tgz, .tar.gz or .tar archive`)
+  }
+  expect(await told({ kind: 'archive', path: pipe })).toBe(`SOURCE_NOT_FOUND ${pipe} is named like an archive, but it is no file`)
+  expect(await told({ kind: 'archive', path: folder })).toBe(`SOURCE_NOT_FOUND ${folder} is named like an archive, but it is a folder`)
+  await expect(at.fetchInto({ kind: 'archive', path: pipe, integrity: sri('sha512', 'x') }, into, at.context)).rejects.toMatchObject({
     code: 'SOURCE_NOT_FOUND',
   })
 })
