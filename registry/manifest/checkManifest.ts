@@ -1,3 +1,4 @@
+import { checkEnvironmentName } from '../../daemon/core/environmentName.ts'
 import type { Issue } from '../../daemon/core/errors.ts'
 import { classifyNpmSpec, classifyPypiRequirement } from './dependencySpec.ts'
 import { pointerTo } from './jsonPointer.ts'
@@ -84,7 +85,17 @@ function checkConfig(config: UnknownRecord): Issue[] {
     at: pointerTo('/config', key),
     name: typeof entry.env === 'string' ? entry.env : toEnvironmentName(key),
   }))
-  return [...types, ...duplicates(names, 'environment variable')]
+  return [...types, ...entries.flatMap(checkDerivedName), ...duplicates(names, 'environment variable')]
+}
+
+/** The name that an entry gives itself is the schema's to check; this is one made of its key. */
+function checkDerivedName({ key, entry }: { readonly key: string; readonly entry: UnknownRecord }): Issue[] {
+  if (entry.env !== undefined) return []
+  const name = toEnvironmentName(key)
+  const wrong = checkEnvironmentName(name)
+  if (!wrong) return []
+  const message = `its variable would be ${name}, which ${wrong}`
+  return [{ pointer: pointerTo('/config', key), message, rule: 'environment-name', fix: 'name another with "env"' }]
 }
 
 /** The environment variable of a config entry that names none: `api.base-url` is `API_BASE_URL`. */

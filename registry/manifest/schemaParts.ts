@@ -1,3 +1,4 @@
+import { daemonsPrefix, environmentNamePattern, environmentNameRule, shellsOwnNames } from '../../daemon/core/environmentName.ts'
 import { durationPattern } from './parseDuration.ts'
 import { sizePattern } from './parseSize.ts'
 
@@ -38,8 +39,8 @@ export const duration = (fallback: string): Schema => ({
 
 export const environmentName: Schema = {
   type: 'string',
-  pattern: '^(?!PKGD_)[A-Za-z_][A-Za-z0-9_]*$',
-  description: "the name of an environment variable; those that begin with PKGD_ are the daemon's",
+  pattern: `^(?!${daemonsPrefix})(?!(${shellsOwnNames.join('|')})$)${environmentNamePattern.slice(1)}`,
+  description: `the name of an environment variable: ${environmentNameRule}; not ${shellsOwnNames.join(', ')}, which are the shells', nor one that begins with ${daemonsPrefix}, which are the daemon's`,
 }
 
 /** What every entry section has: the command that runs in /app. */

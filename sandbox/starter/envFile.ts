@@ -1,9 +1,5 @@
+import { checkShellName } from '../../daemon/core/environmentName.ts'
 import { PkgdError } from '../../daemon/core/errors.ts'
-
-const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/
-
-/** Variables that some shell keeps to itself: assigning them ends bash or dash before the package is reached. */
-const reserved = new Set(['BASHOPTS', 'EUID', 'OPTIND', 'PPID', 'SHELLOPTS', 'UID'])
 
 /**
  * The file that the starter reads: one `export K='v'` a variable, quoted so that a shell takes every value literally.
@@ -12,16 +8,8 @@ const reserved = new Set(['BASHOPTS', 'EUID', 'OPTIND', 'PPID', 'SHELLOPTS', 'UI
 export function toEnvFile(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
     .map(([name, value]) => {
-      if (!namePattern.test(name)) {
-        throw new PkgdError('USAGE', `"${name}" cannot be an environment variable: a name has letters, digits and _ and no leading digit`, {
-          hint: 'rename the variable',
-        })
-      }
-      if (reserved.has(name)) {
-        throw new PkgdError('USAGE', `"${name}" cannot be set for a package: shells keep this variable to themselves`, {
-          hint: 'use another name',
-        })
-      }
+      const wrong = checkShellName(name)
+      if (wrong) throw new PkgdError('USAGE', `"${name}" cannot be set for a package: it ${wrong}`, { hint: 'use another name' })
       if (value.includes('\0')) {
         throw new PkgdError('USAGE', `The value of the environment variable "${name}" holds a NUL byte`, { hint: 'encode the value' })
       }
