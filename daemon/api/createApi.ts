@@ -1,11 +1,10 @@
 import fastify from 'fastify'
-import { isPackageFault, PkgdError } from '../core/errors.ts'
+import { PkgdError } from '../core/errors.ts'
+import { createErrorAnswer } from './answerError.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { checkHost, createTokenCheck } from './guard.ts'
 import { registerRoutes } from './registerRoutes.ts'
 import { registerDescription } from './routes/description.ts'
-import { toProblem } from './toProblem.ts'
-import { toRequestError } from './toRequestError.ts'
 import { createValidatorCompiler } from './validators.ts'
 
 /** In the place of fastify's own compilers, so that those are not loaded: the API's are set right away. */
@@ -15,12 +14,25 @@ const setBelow = (): never => {
 
 /** The REST API, not yet listening. */
 export function createApi(deps: ApiDeps): Api {
-  const { log, bodyLimit, token } = deps
+  const { log, token, bodyLimit } = deps
+  const checkToken = createTokenCheck(token)
+  const answerError = createErrorAnswer(deps)
   const app: Api = fastify({
     bodyLimit,
     logger: false,
     schemaController: { compilersFactory: { buildValidator: setBelow, buildSerializer: setBelow } },
     forceCloseConnections: true,
+    // What the router refuses by itself passes no hook.
+    frameworkErrors(error, request, reply) {
+      reply.header('x-content-type-options', 'nosniff')
+      try {
+        checkHost(request.headers)
+        checkToken(request.headers.authorization)
+      } catch (refusal) {
+        return answerError(refusal, request, reply)
+      }
+      return answerError(error, request, reply)
+    },
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
   })
@@ -29,7 +41,6 @@ export function createApi(deps: ApiDeps): Api {
   // Views are built by the routes; a serializer that drops what a schema does not name would harm protocol objects.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 
-  const checkToken = createTokenCheck(token)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
     checkHost(request.headers)
@@ -39,19 +50,7 @@ export function createApi(deps: ApiDeps): Api {
     log.debug('request', { method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) })
   })
 
-  app.setErrorHandler((thrown, { method, routeOptions }, reply) => {
-    const error = toRequestError(thrown, bodyLimit)
-    const problem = toProblem(error)
-    const fields = { method, route: routeOptions.url, code: error.code }
-    if (isPackageFault(error.code)) log.info('a package failed a request', { ...fields, detail: error.message })
-    else if (problem.status >= 500) log.error('a request failed', { ...fields, error: thrown })
-    else log.debug('a request was refused', { ...fields, detail: error.message })
-    if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="pkgd"')
-    return reply
-      .status(problem.status)
-      .header('content-type', 'application/problem+json')
-      .send(Buffer.from(JSON.stringify(problem)))
-  })
+  app.setErrorHandler(answerError)
   app.setNotFoundHandler(({ method, url }) => {
     throw new PkgdError('ROUTE_NOT_FOUND', `There is no ${method} ${url.split('?')[0]}`, { hint: '/openapi.json describes every route' })
   })

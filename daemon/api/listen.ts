@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hasCode, PkgdError } from '../core/errors.ts'
 import { findPortHolder } from '../home/portHolder.ts'
+import { answerClientError } from './answerClientError.ts'
 import type { Api } from './api.ts'
 
 export interface Listening extends AsyncDisposable {
@@ -52,8 +53,9 @@ async function close(server: Server): Promise<void> {
 /** Serves the API on 127.0.0.1 and on the home's socket, and nowhere else. Errors: PORT_IN_USE. */
 export async function listen(api: Api, { port, socket }: { port: number; socket: string }): Promise<Listening> {
   await api.ready()
-  const options = { keepAliveTimeout: 30_000, headersTimeout: 10_000, requestTimeout: 120_000 }
+  const options = { keepAliveTimeout: 30_000, headersTimeout: 10_000, requestTimeout: 120_000, requireHostHeader: false }
   const [tcp, unix] = [createServer(options, api.routing), createServer(options, api.routing)]
+  for (const server of [tcp, unix]) server.on('clientError', answerClientError)
   const dispose = async () => {
     await Promise.all([close(tcp), close(unix)])
     rmSync(socket, { force: true })

@@ -47,6 +47,8 @@ export function toRequestError(thrown: unknown, bodyLimit: number): PkgdError {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new PkgdError('USAGE', `The body cannot be read: ${thrown.message}`)
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new PkgdError('USAGE', 'A part of the path is longer than any name')
     case 'FST_ERR_BAD_URL':
       return new PkgdError('USAGE', 'The URL cannot be read')
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseServerSentEvents } from '../../cli/serverSentEvents.ts'
@@ -181,4 +181,33 @@ test('events of others are stored and told under a source of the daemon’s givi
     const refused = await bench.call('POST', '/v1/events', { type })
     expect([type, refused.status, refused.json<{ code: string }>().code]).toEqual([type, 400, 'USAGE'])
   }
+})
+
+const host = 'Host: localhost\r\n'
+
+test.each([
+  ['a path that is no UTF-8', `GET /v1/packages/%ff HTTP/1.1\r\n${host}Authorization: TOKEN\r\n\r\n`, 400, 'USAGE'],
+  ['a path that is no UTF-8, without a token', `GET /v1/packages/%ff HTTP/1.1\r\n${host}\r\n`, 401, 'UNAUTHORIZED'],
+  [
+    'a path that is no UTF-8, for another host',
+    'GET /%ff HTTP/1.1\r\nHost: evil.example\r\nAuthorization: TOKEN\r\n\r\n',
+    403,
+    'HOST_FORBIDDEN',
+  ],
+  ['a name without end', `GET /v1/jobs/${'x'.repeat(300)} HTTP/1.1\r\n${host}Authorization: TOKEN\r\n\r\n`, 400, 'USAGE'],
+  ['no Host', 'GET /health HTTP/1.1\r\n\r\n', 403, 'HOST_FORBIDDEN'],
+  ['a line that is no request', 'hello there\r\n\r\n', 400, 'USAGE'],
+  ['headers without end', `GET /health HTTP/1.1\r\n${host}X: ${'x'.repeat(40_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+])('%s is answered with a problem', async (_, text, status, code) => {
+  await using _daemon = await bench.open()
+  const token = readFileSync(join(bench.root, 'token'), 'utf8').trim()
+  const socket = connect(join(bench.root, 'pkgd.sock'))
+  socket.write(text.replace('TOKEN', `Bearer ${token}`).replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n'))
+  let answer = ''
+  for await (const chunk of socket) answer += String(chunk)
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  expect(head).toMatch(/content-type: application\/problem\+json/i)
+  expect(head).toMatch(/connection: close/i)
+  expect(JSON.parse(body)).toMatchObject({ status, code })
 })
