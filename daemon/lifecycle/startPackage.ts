@@ -36,7 +36,6 @@ export async function startPackage(deps: StartDeps, record: PackageRecord, optio
   pickHost(deps.hosts, record)
   options.progress({ stage: 'check' })
   const plan = await deps.planLaunch(record)
-  await assertIntact(deps, record)
   const pullMs = config().lifecycle.pullTimeoutMs
   const image = await withDeadline(
     {
@@ -49,6 +48,8 @@ export async function startPackage(deps: StartDeps, record: PackageRecord, optio
   )
   const data = record.grants.data ? await driver.volumes.ensure(record.id, record.uid) : null
   using _slot = await deps.slots.acquire(slotMs, options.signal)
+  // In the slot: of many starts at once the first are on their way to the engine while the trees of the next are looked at.
+  await assertIntact(deps, record)
 
   const leftover = state.sandboxes.get(record.id)
   if (leftover) await removeSandbox(deps, record.id, leftover.handle)
