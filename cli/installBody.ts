@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { InstallBody, Permissions } from '../daemon/api/schemas/packages.ts'
+import { checkEnvironmentName } from '../daemon/core/environmentName.ts'
 import { PkgdError } from '../daemon/core/errors.ts'
 
 /** The command line of `pkg install` that concerns the sandbox. */
@@ -27,16 +28,27 @@ export function toEnv(pairs: readonly string[]): Record<string, string> {
     pairs.map((pair) => {
       const cut = pair.indexOf('=')
       if (cut < 1) throw new PkgdError('USAGE', `--env ${pair}: expected NAME=value`, { hint: 'pkg install <spec> --env NAME=value' })
-      return [pair.slice(0, cut), pair.slice(cut + 1)]
+      return [checkName('--env', pair.slice(0, cut)), pair.slice(cut + 1)]
     }),
   )
+}
+
+/** What `--unset` takes away of an earlier install, be it a value in the open or a secret. Errors: USAGE. */
+export const toUnset = (names: readonly string[]): Record<string, null> =>
+  Object.fromEntries(names.map((name) => [checkName('--unset', name), null]))
+
+/** Errors: USAGE for what no environment variable can be called. */
+export function checkName(option: string, name: string): string {
+  const wrong = checkEnvironmentName(name)
+  if (wrong) throw new PkgdError('USAGE', `${option}: "${name}" ${wrong}`, { hint: 'use another name' })
+  return name
 }
 
 /** The sandbox options as REST's `permissions`; undefined when none was given. Errors: USAGE. */
 export function toPermissions(options: InstallOptions, cwd: string): Permissions | undefined {
   const permissions: Permissions = {
     ...(options.network ? { network: toNetwork(options.network) } : {}),
-    ...(options.mount ? { filesystem: { mounts: options.mount.map((text) => toMount(text, cwd)) } } : {}),
+    ...(options.mount ? { filesystem: { mounts: toMounts(options.mount, cwd) } } : {}),
     ...(options.memory ? { memoryLimit: options.memory } : {}),
     ...(options.cpus ? { cpuLimit: toNumber('--cpus', options.cpus) } : {}),
     ...(options.pids ? { pidsLimit: toNumber('--pids', options.pids) } : {}),
@@ -53,6 +65,10 @@ function toNetwork(values: readonly string[]): boolean | { allow: string[] } {
 }
 
 type Mount = Extract<NonNullable<InstallBody['permissions']>['filesystem'], object>['mounts'][number]
+
+/** `none` alone takes away what an earlier install granted. */
+const toMounts = (values: readonly string[], cwd: string): Mount[] =>
+  values.length === 1 && values[0] === 'none' ? [] : values.map((text) => toMount(text, cwd))
 
 /** `src:dst[:ro]`, or `src=…,dst=…[,ro]` for paths with a colon. A relative source is the caller's. */
 export function toMount(text: string, cwd: string): Mount {

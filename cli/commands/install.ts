@@ -4,7 +4,7 @@ import { PkgdError } from '../../daemon/core/errors.ts'
 import type { Client } from '../client.ts'
 import { defineCommand, type Terminal } from '../command.ts'
 import { followJob, type JobOutcome, toAnswer } from '../followJob.ts'
-import { toAbsoluteSpec, toEnv, toPermissions } from '../installBody.ts'
+import { checkName, toAbsoluteSpec, toEnv, toPermissions, toUnset } from '../installBody.ts'
 
 export const install = defineCommand({
   name: 'install',
@@ -19,8 +19,14 @@ export const install = defineCommand({
     integrity: { type: 'string', value: '<sri>', description: 'what an https archive must hash to, e.g. sha512-…' },
     env: { type: 'string', multiple: true, value: 'NAME=value', description: 'a value for the package; may be repeated' },
     secret: { type: 'string', multiple: true, value: 'NAME', description: 'a value that is asked for, or read from stdin' },
+    unset: { type: 'string', multiple: true, value: 'NAME', description: 'a value or secret of an earlier install to take away' },
     network: { type: 'string', multiple: true, value: 'none|internet|host:port', description: 'what it may reach, whatever it asks for' },
-    mount: { type: 'string', multiple: true, value: 'src:dst[:ro]', description: 'a host path to give it; may be repeated' },
+    mount: {
+      type: 'string',
+      multiple: true,
+      value: 'src:dst[:ro]|none',
+      description: 'a host path to give it, in place of all it had; may be repeated',
+    },
     memory: { type: 'string', value: '256MB', description: 'memory limit, swap included' },
     cpus: { type: 'string', value: '0.5', description: 'CPU limit' },
     pids: { type: 'string', value: '128', description: 'limit of processes and threads' },
@@ -34,7 +40,7 @@ export const install = defineCommand({
       ...(spec === undefined ? {} : { spec: toAbsoluteSpec(spec, cwd) }),
       ...(options.integrity ? { integrity: options.integrity } : {}),
       ...(rest.length > 0 ? { args: [...rest] } : {}),
-      ...(options.env ? { env: toEnv(options.env) } : {}),
+      ...(options.env || options.unset ? { env: { ...toUnset(options.unset ?? []), ...toEnv(options.env ?? []) } } : {}),
       ...(options.secret ? { secrets: await askSecrets(options.secret, terminal) } : {}),
       ...(permissions ? { permissions } : {}),
       ...(options.frozen ? { frozen: true } : {}),
@@ -63,16 +69,18 @@ async function askSecrets(names: readonly string[], terminal: Terminal): Promise
     throw new PkgdError('USAGE', 'Only one --secret can be read from stdin', { hint: 'install from a terminal, or give one at a time' })
   }
   const secrets: Record<string, string> = {}
+  for (const name of names) checkName('--secret', name)
   for (const name of names) secrets[name] = await terminal.readSecret(name)
   return secrets
 }
 
 function describe(result: JobResults['install'] | JobResults['install-locked']): string {
-  const lines = (Array.isArray(result) ? result : [result]).flatMap(({ package: view, installed, unchanged }) => {
+  const lines = (Array.isArray(result) ? result : [result]).flatMap(({ package: view, installed, unchanged, kept }) => {
     const others = installed.filter((id) => id !== view.id)
     return [
       unchanged.includes(view.id) ? `${view.id} ${view.version} was installed already` : `Installed ${view.id} ${view.version}`,
       ...(others.length > 0 ? [`with what it needs: ${others.join(', ')}`] : []),
+      ...(kept.length > 0 ? [`kept from before: ${kept.join(', ')}`] : []),
       view.state === 'running' ? `It is running` : `Start it with: pkg start ${view.id}`,
     ]
   })

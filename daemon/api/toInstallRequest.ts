@@ -1,5 +1,6 @@
 import { parseHostPort } from '../../registry/manifest/parseHostPort.ts'
 import { parseSize } from '../../registry/manifest/parseSize.ts'
+import { checkEnvironmentName } from '../core/environmentName.ts'
 import { type Issue, PkgdError } from '../core/errors.ts'
 import type { NetworkPolicy } from '../core/types.ts'
 import type { InstallRequest, Permissions } from '../install/installer.ts'
@@ -44,6 +45,14 @@ function toPermissions(asked: Asked): Permissions {
   }
 }
 
+function checkNames(key: 'env' | 'secrets', values: InstallBody['env']): Readonly<Record<string, string | null>> {
+  for (const name of Object.keys(values ?? {})) {
+    const wrong = checkEnvironmentName(name)
+    if (wrong) refuse(`/${key}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, `"${name}" ${wrong}`, 'use another name')
+  }
+  return values ?? {}
+}
+
 /** Null: everything in the lockfile. Errors: USAGE. */
 export function toInstallRequest(body: InstallBody): InstallRequest | null {
   if (body.spec === undefined) {
@@ -54,8 +63,8 @@ export function toInstallRequest(body: InstallBody): InstallRequest | null {
     spec: body.spec,
     ...(body.integrity === undefined ? {} : { integrity: body.integrity }),
     args: body.args ?? [],
-    env: body.env ?? {},
-    secrets: body.secrets ?? {},
+    env: checkNames('env', body.env),
+    secrets: checkNames('secrets', body.secrets),
     permissions: toPermissions(body.permissions ?? {}),
     consent: body.consent ?? false,
     start: body.start ?? false,

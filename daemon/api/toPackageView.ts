@@ -92,4 +92,5 @@ export const toInstallView = (result: InstallResult): JobResults['install'] => (
   package: toPackageView(result.package),
   installed: [...result.installed],
   unchanged: [...result.unchanged],
+  kept: [...result.kept],
 })

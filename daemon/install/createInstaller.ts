@@ -64,6 +64,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       package: lifecycle.get(decided.root),
       installed: decided.packages.map((one) => one.planned.manifest.id),
       unchanged: decided.unchanged,
+      kept: decided.kept.get(decided.root) ?? [],
     }
   }
 
@@ -85,7 +86,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
     const results: InstallResult[] = []
     for (const id of [...decided.unchanged, ...installed]) {
       if (request.start) await start(id, context)
-      results.push({ package: lifecycle.get(id), installed: installed.has(id) ? [id] : [], unchanged: installed.has(id) ? [] : [id] })
+      results.push({
+        package: lifecycle.get(id),
+        installed: installed.has(id) ? [id] : [],
+        unchanged: installed.has(id) ? [] : [id],
+        kept: decided.kept.get(id) ?? [],
+      })
     }
     return results
   }

@@ -6,6 +6,7 @@ import type { PackageView } from '../lifecycle/lifecycle.ts'
 export interface Permissions {
   readonly network?: NetworkPolicy
   readonly filesystem?: boolean
+  /** All the mounts it gets, in place of those that an earlier install granted; absent, those stay. */
   readonly mounts?: readonly { readonly source: string; readonly target: string; readonly readOnly: boolean }[]
   readonly memoryBytes?: number
   readonly cpus?: number
@@ -17,9 +18,11 @@ export interface InstallRequest {
   /** Paths in it are absolute. */
   readonly spec: string
   readonly integrity?: string
+  /** In place of those of an earlier install; none: those stay. */
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly secrets: Readonly<Record<string, string>>
+  /** Over those of an earlier install, name by name; null takes one away. A name is a value in the open or a secret, as it was given last. */
+  readonly env: Readonly<Record<string, string | null>>
+  readonly secrets: Readonly<Record<string, string | null>>
   readonly permissions: Permissions
   /** Grants whatever the manifests ask, except a mount's source. */
   readonly consent: boolean
@@ -31,7 +34,8 @@ export interface InstallRequest {
 /** What a package asks beyond the default sandbox, one line each. */
 export interface PermissionRequest {
   readonly packageId: string
-  readonly kind: 'network' | 'data' | 'mount' | 'memory' | 'cpu' | 'pids' | 'tmp' | 'image'
+  /** `source`: it takes the place of a package of the same id from elsewhere. */
+  readonly kind: 'source' | 'network' | 'data' | 'mount' | 'memory' | 'cpu' | 'pids' | 'tmp' | 'image'
   readonly text: string
 }
 
@@ -40,6 +44,8 @@ export interface InstallResult {
   /** Ids in the order they were installed, dependencies first. */
   readonly installed: readonly string[]
   readonly unchanged: readonly string[]
+  /** What the package still has of an earlier install, a line each, without values: `env UNITS`, `mount /a:/docs:ro`. */
+  readonly kept: readonly string[]
 }
 
 /** Installs and uninstalls as sagas: what fails is undone in reverse, and what a death left is undone at the next start. */

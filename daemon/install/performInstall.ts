@@ -43,7 +43,9 @@ export async function performInstall(
       const write = () => {
         for (const [index, record] of written.entries()) {
           state.packages.put(record)
-          for (const [name, value] of Object.entries(plan.packages[index]?.secrets ?? {})) state.secrets.put(record.id, name, value)
+          const { secrets = {}, former } = plan.packages[index] ?? {}
+          for (const name of former?.secrets ?? []) if (!record.secrets.includes(name)) state.secrets.remove(record.id, name)
+          for (const [name, value] of Object.entries(secrets)) state.secrets.put(record.id, name, value)
         }
       }
       const finish = plan.packages.flatMap((one): InstallEffect[] => (one.former ? [{ kind: 'tree', digest: one.former.tree }] : []))

@@ -14,7 +14,7 @@ export function toRecord(plan: PackagePlan, tree: string, facts: { readonly uid:
     tree,
     command: plan.command,
     env: plan.env,
-    secrets: [...new Set([...(plan.former?.secrets ?? []), ...Object.keys(plan.secrets)])].sort(),
+    secrets: plan.secretNames,
     grants: plan.grants,
     ...facts,
   }

@@ -18,6 +18,9 @@ export function createSecretRepository(database: Database): State['secrets'] {
         )
       database.transaction(write, { durable: true })
     },
+    remove(packageId, name) {
+      database.transaction(() => database.run('DELETE FROM secrets WHERE package_id = ? AND name = ?', packageId, name), { durable: true })
+    },
     removeAll(packageId) {
       database.transaction(() => database.run('DELETE FROM secrets WHERE package_id = ?', packageId), { durable: true })
     },

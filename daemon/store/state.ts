@@ -137,6 +137,7 @@ export interface State extends Disposable {
   secrets: {
     get(packageId: string, name: string): string | undefined
     put(packageId: string, name: string, value: string): void
+    remove(packageId: string, name: string): void
     removeAll(packageId: string): void
   }
   jobs: {

@@ -88,6 +88,30 @@ test('install answers 202 with a job that can be waited for, followed and found'
   ])
 })
 
+test.each([
+  ['env', 'UID', /shells/],
+  ['secrets', 'PKGD_SOCKET', /the daemon's/],
+  ['env', 'a/b', /letters, digits/],
+])('a value in %s cannot be called %s', async (key, name, rule) => {
+  await using api = createTestApi()
+  const payload = { spec: '/src/weather', [key]: { [name]: 'v' } }
+  const response = await api.app.inject({ method: 'POST', url: '/v1/packages', headers, payload })
+  expect(response.json()).toMatchObject({
+    code: 'USAGE',
+    status: 400,
+    errors: [{ pointer: `/${key}/${name.replace('/', '~1')}`, message: expect.stringMatching(rule) }],
+  })
+  expect(api.installs).toEqual([])
+})
+
+test('null takes a value of an earlier install away', async () => {
+  await using api = createTestApi()
+  const payload = { spec: '/src/weather', env: { A: null, B: '' }, secrets: { K: null } }
+  const response = await api.app.inject({ method: 'POST', url: '/v1/packages?wait=true', headers, payload })
+  expect(response.statusCode).toBe(200)
+  expect(api.installs).toMatchObject([{ env: { A: null, B: '' }, secrets: { K: null } }])
+})
+
 test('two that ask for the same at once get one job, in whatever order they name things', async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   await using api = createTestApi()
@@ -115,7 +139,7 @@ test('wait=true answers the finished job, or the problem it failed with', async 
   expect([refused.statusCode, refused.headers['content-type']]).toEqual([403, 'application/problem+json'])
   expect(refused.json()).toEqual({
     type: 'urn:pkgd:error:CONSENT_REQUIRED',
-    title: 'The package asks for more than the default sandbox',
+    title: 'The package asks for more than it may have without consent',
     status: 403,
     detail: 'weather asks for more',
     code: 'CONSENT_REQUIRED',

@@ -167,7 +167,7 @@ export function createTestApi(over: Partial<ApiDeps> = {}): TestApi {
         progress({ stage: 'fetch', fraction: 0.5 })
         await test.before()
         if (test.fail) throw test.fail
-        return { package: move('weather', 'stopped'), installed: ['weather'], unchanged: [] }
+        return { package: move('weather', 'stopped'), installed: ['weather'], unchanged: [], kept: [] }
       },
       installLocked: async () => [],
       keepsData: async (id) => test.keptData.has(id),

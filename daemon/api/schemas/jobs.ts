@@ -25,8 +25,9 @@ export type JobAccepted = Static<typeof JobAccepted>
 
 /** `result` by `kind` of job. */
 export interface JobResults {
-  install: { package: PackageView; installed: string[]; unchanged: string[] }
-  'install-locked': { package: PackageView; installed: string[]; unchanged: string[] }[]
+  /** `kept`: what the package still has of an earlier install, a line each. */
+  install: { package: PackageView; installed: string[]; unchanged: string[]; kept: string[] }
+  'install-locked': { package: PackageView; installed: string[]; unchanged: string[]; kept: string[] }[]
   uninstall: { id: string; keptData: string | null }
   start: PackageView
   stop: PackageView

@@ -23,6 +23,7 @@ export const Permissions = strict({
             target: Type.String({ pattern: '^/', description: 'Absolute path in the sandbox' }),
             mode: Type.Optional(literals('ro', 'rw')),
           }),
+          { description: 'All of them, in place of those that an earlier install granted' },
         ),
       }),
     ]),
@@ -34,7 +35,7 @@ export const Permissions = strict({
 })
 export type Permissions = Static<typeof Permissions>
 
-const variable = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })
+const value = nullable(Type.String())
 
 export const InstallBody = strict({
   spec: Type.Optional(
@@ -45,11 +46,15 @@ export const InstallBody = strict({
     }),
   ),
   integrity: Type.Optional(Type.String({ description: 'SRI of an https archive: sha256, sha384 or sha512' })),
-  args: Type.Optional(Type.Array(Type.String())),
-  env: Type.Optional(Type.Record(variable, Type.String(), { additionalProperties: false })),
-  secrets: Type.Optional(
-    Type.Record(variable, Type.String(), { additionalProperties: false, description: 'Kept in the secrets table, shown nowhere' }),
+  args: Type.Optional(
+    Type.Array(Type.String(), { description: 'Appended to its command, in place of those of an earlier install; none: those stay' }),
   ),
+  env: Type.Optional(
+    Type.Record(Type.String(), value, {
+      description: 'Values by name, over those of an earlier install; null takes one away. Names are those of environment variables',
+    }),
+  ),
+  secrets: Type.Optional(Type.Record(Type.String(), value, { description: 'The same, kept in the secrets table and shown nowhere' })),
   permissions: Type.Optional(Permissions),
   consent: Type.Optional(Type.Boolean({ description: "Grants whatever the manifests ask, except a mount's source" })),
   start: Type.Optional(Type.Boolean()),

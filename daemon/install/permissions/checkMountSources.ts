@@ -7,16 +7,28 @@ import type { MountGrant } from '../../core/types.ts'
 /** The kernel's and the running system's own: sockets that give the machine away (an engine's among them) are below /run. */
 const dangerous = ['/proc', '/sys', '/dev', '/run', '/boot', '/var/run']
 
-/** Mounts whose sources were found and allowed, as real paths: a link that changes later changes nothing. `kept` are paths that are pkgd's own. */
-export async function checkMountSources(mounts: readonly MountGrant[], kept: readonly string[]): Promise<MountGrant[]> {
+/**
+ * Mounts whose sources were found and allowed, as real paths: a link that changes later changes nothing. `kept` are paths that are pkgd's own. `remembered` is the package that got
+ * them at an earlier install, null where they are given now: nobody typed them this time, so that a refusal says how to be rid of them.
+ */
+export async function checkMountSources(
+  mounts: readonly MountGrant[],
+  kept: readonly string[],
+  remembered: string | null = null,
+): Promise<MountGrant[]> {
   const resolved: MountGrant[] = []
-  for (const mount of mounts) resolved.push({ ...mount, source: await checkMount(mount, kept) })
+  for (const mount of mounts) resolved.push({ ...mount, source: await checkMount(mount, kept, remembered) })
   return resolved
 }
 
-async function checkMount(mount: MountGrant, kept: readonly string[]): Promise<string> {
+async function checkMount(mount: MountGrant, kept: readonly string[], remembered: string | null): Promise<string> {
   const refuse = (why: string, hint: string): never => {
-    throw new PkgdError('MOUNT_REFUSED', `${mount.source} cannot be mounted at ${mount.target}: ${why}`, { hint })
+    const { source, target } = mount
+    if (remembered === null) throw new PkgdError('MOUNT_REFUSED', `${source} cannot be mounted at ${target}: ${why}`, { hint })
+    const message = `${source}, which an earlier install gave ${remembered} at ${target}, cannot be mounted any more: ${why}`
+    throw new PkgdError('MOUNT_REFUSED', message, {
+      hint: `${hint}; or install ${remembered} with --mount <path>:${target} for another, with --mount none for no mount at all`,
+    })
   }
   const wrongTarget = checkMountTarget(mount.target)
   if (wrongTarget) refuse(`the target ${wrongTarget}`, 'choose a target such as /docs')

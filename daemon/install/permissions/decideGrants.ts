@@ -6,7 +6,7 @@ import { listRequests, type Request } from './listRequests.ts'
 import { mergeMounts } from './mergeMounts.ts'
 import { toNetworkPolicy } from './toNetworkPolicy.ts'
 
-/** The installed version that this one replaces, and what its user had decided. */
+/** The version of the same package that this one replaces, and what its user had decided. */
 export interface FormerGrants {
   readonly manifest: Manifest
   readonly grants: Grants
@@ -38,7 +38,7 @@ export function decideGrants(manifest: Manifest, permissions: Permissions, forme
     network:
       permissions.network ?? kept('network', toNetworkPolicy(sandbox.network), before?.network, then && toNetworkPolicy(then.network)),
     data: permissions.filesystem ?? kept('data', sandbox.data, before?.data, then?.data),
-    mounts: mergeMounts(sandbox.mounts, permissions.mounts ?? [], before?.mounts ?? []),
+    mounts: mergeMounts(sandbox.mounts, permissions.mounts, before?.mounts ?? []),
     limits: {
       memoryBytes: permissions.memoryBytes ?? kept('memory', sandbox.memoryBytes, before?.limits.memoryBytes, then?.memoryBytes),
       cpus: permissions.cpus ?? kept('cpu', sandbox.cpus, before?.limits.cpus, then?.cpus),
@@ -69,6 +69,7 @@ function isSettled(kind: Exclude<Request['kind'], 'mount'>, permissions: Permiss
     case 'tmp':
       return permissions.tmpBytes !== undefined
     case 'image':
+    case 'source':
       return false
   }
 }
@@ -79,7 +80,10 @@ export function requireConsent(open: readonly Request[], consent: boolean, upgra
   if (left.length === 0) return
   const issues: Issue[] = left.map((request) => ({
     pointer: request.pointer,
-    message: `${request.packageId} ${upgrades.has(request.packageId) ? 'now asks' : 'asks'} to ${request.text}`,
+    message:
+      request.kind === 'source'
+        ? request.text
+        : `${request.packageId} ${upgrades.has(request.packageId) ? 'now asks' : 'asks'} to ${request.text}`,
     rule: request.kind,
     fix: request.option,
   }))
@@ -91,10 +95,16 @@ export function requireConsent(open: readonly Request[], consent: boolean, upgra
       issues,
     })
   }
-  throw new PkgdError('CONSENT_REQUIRED', `${ids} asks for more than the default sandbox: ${lines(issues)}`, {
-    hint: options ? `grant it with --yes and ${options}` : 'grant it all with --yes, or settle each with its own option',
-    issues,
-  })
+  const replaces = left.some((request) => request.kind === 'source')
+  const settle = replaces ? 'if that is what you want, say --yes' : 'grant it all with --yes, or settle each with its own option'
+  throw new PkgdError(
+    'CONSENT_REQUIRED',
+    `${ids} ${replaces ? 'needs consent' : 'asks for more than the default sandbox'}: ${lines(issues)}`,
+    {
+      hint: options ? `grant it with --yes and ${options}` : settle,
+      issues,
+    },
+  )
 }
 
 const lines = (issues: readonly Issue[]): string => issues.map((issue) => issue.message).join('; ')

@@ -12,8 +12,11 @@ import { checkMountSources } from '../permissions/checkMountSources.ts'
 import { checkNetwork } from '../permissions/checkNetwork.ts'
 import { decideGrants, requireConsent } from '../permissions/decideGrants.ts'
 import type { Request } from '../permissions/listRequests.ts'
+import { sayLeftData } from '../permissions/sayLeftData.ts'
+import { isSameSource, toTakeOver } from '../permissions/takeOver.ts'
 import { checkRuntimes } from '../runtimes/checkRuntimes.ts'
 import { pickImage } from '../runtimes/pickImage.ts'
+import { listKept } from './listKept.ts'
 import type { InstallPlan, PackagePlan } from './packagePlan.ts'
 import { toValues } from './toValues.ts'
 
@@ -36,7 +39,7 @@ export async function decidePackages(parts: InstallerParts, decisions: Decisions
   const config = parts.config()
   const chosen = planned.filter(({ action, manifest }) => action !== 'keep' || manifest.id === root)
   const open: Request[] = []
-  const granted: { one: PlannedPackage; former: PackageRecord | undefined; grants: Grants }[] = []
+  const granted: { one: PlannedPackage; former: PackageRecord | undefined; inherited: PackageRecord | undefined; grants: Grants }[] = []
   for (const one of chosen) {
     const { manifest } = one
     if (!parts.hosted.has(manifest.type)) {
@@ -44,32 +47,40 @@ export async function decidePackages(parts: InstallerParts, decisions: Decisions
     }
     checkDependencySpecs(manifest, config.install.allowSources)
     const former = parts.state.packages.get(manifest.id)
-    const decision = decideGrants(manifest, manifest.id === root ? decisions.request.permissions : {}, former)
+    // What only has the same id gets nothing of what its predecessor was trusted with.
+    const inherited = former && isSameSource(one, former, config.registries) ? former : undefined
+    const permissions = manifest.id === root ? decisions.request.permissions : {}
+    const decision = decideGrants(manifest, permissions, inherited)
     checkCeilings(manifest.id, decision.grants.limits, config.limits.max)
-    const mounts = await checkMountSources(decision.grants.mounts, [parts.home.root])
-    open.push(...decision.open)
-    granted.push({ one, former, grants: { ...decision.grants, mounts } })
+    const remembered = permissions.mounts === undefined ? manifest.id : null
+    const mounts = await checkMountSources(decision.grants.mounts, [parts.home.root], remembered)
+    if (former && !inherited) open.push(toTakeOver(former))
+    open.push(...(former ? decision.open : await sayLeftData(parts.driver, decision.open)))
+    granted.push({ one, former, inherited, grants: { ...decision.grants, mounts } })
   }
-  requireConsent(open, decisions.request.consent, new Set(granted.filter(({ former }) => former).map(({ one }) => one.manifest.id)))
+  requireConsent(open, decisions.request.consent, new Set(granted.filter(({ inherited }) => inherited).map(({ one }) => one.manifest.id)))
   const capabilities = await parts.driver.capabilities()
   for (const { one, grants } of granted) checkNetwork(one.manifest.id, grants.network, capabilities)
 
   const packages: PackagePlan[] = []
-  for (const { one, former, grants } of granted) {
+  for (const { one, former, inherited, grants } of granted) {
     const { manifest } = one
     context.progress({ stage: 'image', message: manifest.id })
     const image = await parts.driver.prepareImage(pickImage(manifest), context)
     checkRuntimes(manifest, image)
-    const request = manifest.id === root ? decisions.request : { args: [], env: {}, secrets: {} }
+    const request = manifest.id === root ? decisions.request : { args: [], env: {}, secrets: {}, permissions: {} }
+    const values = toValues(manifest, request, inherited)
+    const kept = listKept(manifest, request, { inherited, values, grants })
     const locked = decisions.frozen ? (decisions.lockfile.packages[manifest.id] ?? null) : null
     const present = await findPresent(parts, one, former, decisions.lockfile)
-    packages.push({ planned: one, grants, image, ...toValues(manifest, request, former), former, locked, present })
+    packages.push({ planned: one, grants, image, ...values, former, kept, locked, present })
   }
   const ids = new Set(packages.filter((plan) => !isUnchanged(plan)).map((plan) => plan.planned.manifest.id))
   return {
     root,
     packages: packages.filter((plan) => ids.has(plan.planned.manifest.id)),
     unchanged: planned.map(({ manifest }) => manifest.id).filter((id) => !ids.has(id)),
+    kept: new Map(packages.map((plan) => [plan.planned.manifest.id, plan.kept])),
   }
 }
 
@@ -88,9 +99,12 @@ async function findPresent(
 }
 
 /** Whether installing it would change nothing that is recorded. */
-function isUnchanged({ planned, former, present, command, env, grants, secrets }: PackagePlan): boolean {
+function isUnchanged({ planned, former, present, command, env, grants, secrets, secretNames }: PackagePlan): boolean {
   if (!former || !present || Object.keys(secrets).length > 0) return false
-  return isSame([command, env, grants, planned.manifest], [former.command, former.env, former.grants, former.manifest])
+  return isSame(
+    [command, env, secretNames, grants, planned.manifest],
+    [former.command, former.env, former.secrets, former.grants, former.manifest],
+  )
 }
 
 const isSame = (a: Resolution | readonly unknown[], b: Resolution | readonly unknown[]): boolean =>

@@ -13,8 +13,12 @@ export interface PackagePlan {
   readonly env: Readonly<Record<string, string>>
   /** New values of secrets. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Of all its secrets, old and new. */
+  readonly secretNames: readonly string[]
   /** What is installed under this id. */
   readonly former: PackageRecord | undefined
+  /** What of an earlier install it has still, as the result says it. */
+  readonly kept: readonly string[]
   /** What must come of it when the lockfile is installed from. */
   readonly locked: LockedPackage | null
   /** Its tree and locked dependencies when they are in the store already. */
@@ -27,4 +31,6 @@ export interface InstallPlan {
   readonly packages: readonly PackagePlan[]
   /** Ids that are there already as they should be. */
   readonly unchanged: readonly string[]
+  /** What each id, installed or unchanged, has still of an earlier install. */
+  readonly kept: ReadonlyMap<string, readonly string[]>
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { toAbsoluteSpec, toEnv, toMount, toPermissions } from '../../../cli/installBody.ts'
+import { toAbsoluteSpec, toEnv, toMount, toPermissions, toUnset } from '../../../cli/installBody.ts'
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'pkgd-cli-')))
 afterAll(() => rmSync(cwd, { recursive: true }))
@@ -39,6 +39,7 @@ describe('toPermissions', () => {
   it('is undefined when nothing was given', () => expect(toPermissions({}, cwd)).toBeUndefined())
   it.each([
     [{ network: ['none'] }, { network: false }],
+    [{ mount: ['none'] }, { filesystem: { mounts: [] } }],
     [{ network: ['internet'] }, { network: true }],
     [{ network: ['a.example:443', 'b.example:80'] }, { network: { allow: ['a.example:443', 'b.example:80'] } }],
     [
@@ -53,5 +54,14 @@ describe('toPermissions', () => {
 
 describe('toEnv', () => {
   it('keeps everything after the first =', () => expect(toEnv(['A=b=c', 'B='])).toEqual({ A: 'b=c', B: '' }))
+  it.each(['1A=x', 'UID=0', 'PKGD_SOCKET=/x', 'a-b=c'])('%s is a usage error that says what a name is', (pair) =>
+    expect(() => toEnv([pair])).toThrow(
+      expect.objectContaining({ code: 'USAGE', message: expect.stringMatching(/letters, digits|shells|the daemon's/) }),
+    ),
+  )
+  it('takes away what --unset names', () => {
+    expect(toUnset(['A', 'B'])).toEqual({ A: null, B: null })
+    expect(() => toUnset(['A=1'])).toThrow(expect.objectContaining({ code: 'USAGE' }))
+  })
   it('needs a name', () => expect(() => toEnv(['=x'])).toThrow(expect.objectContaining({ code: 'USAGE' })))
 })

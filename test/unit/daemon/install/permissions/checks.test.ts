@@ -59,6 +59,15 @@ describe('a mount', () => {
     server.close()
     await rm(root, { recursive: true })
   })
+  test('that nobody typed this time say how to be rid of them', async () => {
+    const mounts = [{ source: join(root, 'gone'), target: '/docs', readOnly: true }]
+    await expect(checkMountSources(mounts, [], 'weather')).rejects.toMatchObject({
+      code: 'MOUNT_REFUSED',
+      message: expect.stringContaining('which an earlier install gave weather at /docs'),
+      hint: expect.stringMatching(/--mount <path>:\/docs .*--mount none/),
+    })
+  })
+
   const check = (source: string, target = '/docs') => checkMountSources([{ source, target, readOnly: true }], [join(root, 'home')])
 
   test('of a folder, of a file, and behind a link, is its real path', async () => {

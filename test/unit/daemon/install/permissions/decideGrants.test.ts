@@ -134,6 +134,16 @@ describe('an upgrade', () => {
     expect(grants.mounts).toEqual(mounted.mounts)
   })
 
+  test('with mounts has those and no others', () => {
+    const other = { source: '/b', target: '/other', readOnly: false }
+    const former = formerly({ mounts: [...mounted.mounts, other] })
+    expect(decideGrants(before, {}, former).grants.mounts).toEqual([...mounted.mounts, other])
+    expect(decideGrants(before, mounted, former).grants.mounts).toEqual(mounted.mounts)
+    const without = decideGrants(before, { mounts: [] }, former)
+    expect(without.grants.mounts).toEqual([])
+    expect(without.open.map((request) => request.kind)).toEqual(['mount'])
+  })
+
   test('keeps what the user had taken away', () => {
     const { open, grants } = decideGrants(
       manifestOf({ ...before, version: '2.0.0' }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { merge } from '../../../../../daemon/install/commit/commitChange.ts'
+import { listKept } from '../../../../../daemon/install/plan/listKept.ts'
 import { orderLocked } from '../../../../../daemon/install/plan/planLocked.ts'
 import { checkLocked } from '../../../../../daemon/install/plan/toLockedSource.ts'
 import { toValues } from '../../../../../daemon/install/plan/toValues.ts'
@@ -57,13 +58,14 @@ describe('a source that is installed from the lockfile', () => {
 })
 
 describe('values of a package', () => {
-  const former = recordOf(manifestOf(), { command: ['node', 'server.mjs', '/docs'], env: { A: '1', B: '1' } })
+  const former = recordOf(manifestOf(), { command: ['node', 'server.mjs', '/docs'], env: { A: '1', B: '1' }, secrets: ['K', 'L'] })
   const nothing = { args: [], env: {}, secrets: {} }
   test('that are not given stay as they were', () => {
     expect(toValues(manifestOf(), nothing, former)).toEqual({
       command: ['node', 'server.mjs', '/docs'],
       env: { A: '1', B: '1' },
       secrets: {},
+      secretNames: ['K', 'L'],
     })
   })
   test('that are given go before', () => {
@@ -71,7 +73,54 @@ describe('values of a package', () => {
       command: ['node', 'server.mjs', '/x'],
       env: { B: '2' },
       secrets: { A: 's' },
+      secretNames: ['A', 'K', 'L'],
     })
+  })
+  test.each<[string, object, object]>([
+    ['a value', { env: { A: null } }, { env: { B: '1' }, secretNames: ['K', 'L'] }],
+    ['a secret, under either head', { env: { K: null }, secrets: { L: null } }, { env: { A: '1', B: '1' }, secretNames: [] }],
+    ['a secret that is now in the open', { env: { K: 'open' } }, { env: { A: '1', B: '1', K: 'open' }, secretNames: ['L'] }],
+    ['nothing by an empty value', { env: { A: '' } }, { env: { A: '', B: '1' }, secretNames: ['K', 'L'] }],
+  ])('take away %s', (_name, given, expected) => {
+    expect(toValues(manifestOf(), { ...nothing, ...given }, former)).toMatchObject({ ...expected, secrets: {} })
+    expect(Object.keys(toValues(manifestOf(), { ...nothing, ...given }, former).env).sort()).toEqual(
+      Object.keys((expected as { env: object }).env).sort(),
+    )
+  })
+  test('that are kept are listed, without what they are', () => {
+    const inherited = {
+      ...former,
+      grants: { ...former.grants, network: { mode: 'internet' as const }, mounts: [{ source: '/a', target: '/docs', readOnly: true }] },
+    }
+    const kept = (changes: object) => {
+      const request = { ...nothing, permissions: {}, ...changes }
+      return listKept(manifestOf(), request, { inherited, values: toValues(manifestOf(), request, inherited), grants: inherited.grants })
+    }
+    expect(kept({})).toEqual([
+      'arguments /docs',
+      'env A',
+      'env B',
+      'secret K',
+      'secret L',
+      'mount /a:/docs:ro',
+      'network the public internet',
+    ])
+    expect(
+      kept({
+        args: ['x'],
+        env: { A: '2', K: null },
+        secrets: { B: 's', L: 's' },
+        permissions: { mounts: inherited.grants.mounts, network: { mode: 'internet' } },
+      }),
+    ).toEqual([])
+    const request = { ...nothing, permissions: {} }
+    expect(
+      listKept(manifestOf(), request, {
+        inherited: undefined,
+        values: toValues(manifestOf(), request, undefined),
+        grants: inherited.grants,
+      }),
+    ).toEqual([])
   })
 })
 
