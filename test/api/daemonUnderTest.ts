@@ -7,6 +7,7 @@ import { createDaemon, type Daemon } from '../../daemon/createDaemon.ts'
 import { createLogger } from '../../daemon/log/createLogger.ts'
 import { createFakeDriver } from '../../sandbox/fake/fakeDriver.ts'
 import { createFakeEngine, type FakeEngine } from '../../sandbox/fake/fakeEngine.ts'
+import type { FakeProgram } from '../../sandbox/fake/fakeProgram.ts'
 import { exitWith, mcpEcho } from '../../sandbox/fake/fakePrograms.ts'
 
 interface Answer {
@@ -22,18 +23,18 @@ export interface DaemonBench extends Disposable {
   readonly lines: string[]
   /** Another life of the daemon on the same home and engine. */
   open(env?: Record<string, string>): Promise<Daemon>
-  /** A package's folder whose server is the fake program `command`. */
-  folder(id: string, command?: readonly string[]): string
+  /** A package's folder whose server is the fake program `command`; `more` goes into its manifest. */
+  folder(id: string, command?: readonly string[], more?: object): string
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** An open response, for streams. */
   stream(path: string, headers?: Record<string, string>): Promise<IncomingMessage>
 }
 
 /** The whole daemon over HTTP on its socket; only the boxes are in memory. */
-export function createDaemonBench(): DaemonBench {
+export function createDaemonBench(programs: Readonly<Record<string, FakeProgram>> = {}): DaemonBench {
   const root = mkdtempSync(join(tmpdir(), 'pkgd-d-'))
   const home = locateHome({ PKGD_HOME: join(root, 'home') })
-  const engine = createFakeEngine({ programs: { 'mcp-echo': mcpEcho, exit: exitWith } })
+  const engine = createFakeEngine({ programs: { 'mcp-echo': mcpEcho, exit: exitWith, ...programs } })
   const lines: string[] = []
   const log = createLogger({ threshold: 'debug', json: true, write: (line) => lines.push(line) })
 
@@ -68,7 +69,7 @@ export function createDaemonBench(): DaemonBench {
         log,
         openDriver: async ({ state }) => createFakeDriver({ engine, daemon: state.daemonId }),
       }),
-    folder(id, command = ['mcp-echo']) {
+    folder(id, command = ['mcp-echo'], more = {}) {
       const path = join(root, id)
       mkdirSync(path, { recursive: true })
       const [program, ...args] = command
@@ -80,6 +81,7 @@ export function createDaemonBench(): DaemonBench {
         mcp: { command: program, args },
         sandbox: { image: 'example/fake:1' },
         restart: { policy: 'no' },
+        ...more,
       }
       writeFileSync(join(path, 'package.json'), JSON.stringify(manifest))
       return path
