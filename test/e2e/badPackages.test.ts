@@ -179,6 +179,38 @@ const cases: readonly Case[] = [
     exit: 6,
     says: /example\.com/,
   },
+  {
+    name: 'a key that stands twice in the manifest',
+    async spec(folder) {
+      await mkdir(join(folder.path, 'two-ids'))
+      await writeFile(join(folder.path, 'two-ids', 'package.json'), JSON.stringify(nodeServer('two-ids')).replace('{', '{"id":"another",'))
+      return [join(folder.path, 'two-ids')]
+    },
+    code: 'MANIFEST_INVALID',
+    exit: 5,
+    says: /\/id: the key "id" is there twice/,
+  },
+  { name: 'neither a folder nor an archive', spec: () => ['/etc/passwd'], code: 'SOURCE_NOT_FOUND', exit: 4, says: /neither a folder nor/ },
+  {
+    name: 'an archive with two folders at its top',
+    async spec(folder) {
+      const file = join(folder.path, 'two-tops.tgz')
+      const manifest = JSON.stringify(nodeServer('two-tops'))
+      await writeFile(
+        file,
+        gzipSync(
+          tarBytes([
+            { path: 'package/package.json', body: manifest },
+            { path: 'docs/x', body: '1' },
+          ]),
+        ),
+      )
+      return [file]
+    },
+    code: 'MANIFEST_MISSING',
+    exit: 5,
+    says: /docs\/, package\//,
+  },
   { name: 'a spec of no known form', spec: () => ['ftp://example.com/x'], code: 'SPEC_INVALID', exit: 5, says: /ftp/ },
 ]
 

@@ -96,8 +96,21 @@ describe.skipIf(reason)(`an archive on a web server whose certificate an authori
     await home.pkg(['uninstall', 'remote'])
   })
 
-  it('without one is pinned to what came first: what is locked is never exchanged for something else', async () => {
-    expect((await home.pkg(['install', url])).exitCode).toBe(0)
+  it('without one is refused, and the one it has is told to be compared', async () => {
+    const before = await home.snapshot()
+    const installed = await home.pkg(['install', url, '--yes'])
+    expect(installed.stderr).toContain('error INTEGRITY_REQUIRED: ')
+    expect(installed.stderr).toContain(`pkg install ${url} --integrity ${integrityOf(honest)}`)
+    expect(installed).toMatchObject({ stdout: '', exitCode: 5 })
+    expect((await home.rest<Problem>('POST', '/v1/packages?wait=true', { spec: url })).body).toMatchObject({
+      code: 'INTEGRITY_REQUIRED',
+      status: 422,
+    })
+    expect(await home.snapshot()).toEqual(before)
+  })
+
+  it('that is locked is never exchanged for something else', async () => {
+    expect((await home.pkg(['install', `${url}#${integrityOf(honest)}`])).exitCode).toBe(0)
     expect((await home.pkg(['info', 'remote', '--json'])).json()).toMatchObject({
       resolution: { kind: 'https', url, integrity: integrityOf(honest) },
     })

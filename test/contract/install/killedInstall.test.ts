@@ -67,7 +67,7 @@ describe('a daemon that is killed while it installs a new version', () => {
         const leftovers = Object.keys((snapshot as { files: object }).files).filter((path) => /^(tmp|store\/staging)\/|\.old$/.test(path))
         expect(leftovers).toEqual([])
         // It can be done again.
-        const { package: again } = await parts.installer.install(requestOf(next), jobContext())
+        const { package: again } = await parts.installer.install(requestOf(next, { consent: true }), jobContext())
         expect(again.record.version).toBe('2.0.0')
       }
       expect(nth).toBeLessThan(30)
