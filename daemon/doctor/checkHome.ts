@@ -44,10 +44,12 @@ export function checkConfig(home: Home, problem: PkgdError | null): Check {
   const check = { id: 'config', title: 'configuration' }
   if (!problem)
     return { ...check, status: 'ok', detail: existsSync(home.config) ? `${home.config} is valid` : 'the defaults: there is no pkgd.yaml' }
+  const issues = problem.issues.map(({ pointer, message }) => `${pointer || '(document)'}: ${message}`)
+  const wrong = issues.length > 0 ? `${home.config}: ${issues.join('; ')}` : problem.message
   return {
     ...check,
     status: 'error',
-    detail: `${problem.message}; what it said before holds until the daemon ends`,
+    detail: `${wrong}; what it said before holds until the daemon ends`,
     ...(problem.hint === undefined ? {} : { hint: problem.hint }),
   }
 }

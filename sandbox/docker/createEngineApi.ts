@@ -2,7 +2,7 @@ import { type Duplex, Readable } from 'node:stream'
 import type Dockerode from 'dockerode'
 import { PkgdError } from '../../daemon/core/errors.ts'
 import { type EngineApi, type EngineVersion, type PullProgress, pickApiVersion } from './engineApi.ts'
-import type { EngineEndpoint } from './engineEndpoint.ts'
+import { demandEndpoint, type EngineEndpoint } from './engineEndpoint.ts'
 import { statusOf, toEngineError } from './engineError.ts'
 import { loadDockerode } from './loadDockerode.ts'
 
@@ -15,6 +15,7 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
   let agreed: Promise<Dockerode> | undefined
 
   const readVersion = async (): Promise<EngineVersion> => {
+    demandEndpoint(endpoint)
     const found = await withinLimit('say its version', guard('say its version', unversioned.version()))
     return {
       version: found.Version,

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
- * What dockerode loads and a daemon hardly ever needs: SSH, for DOCKER_HOST=ssh://, and gRPC, for sessions of BuildKit. Together they are 15 MB.
+ * What dockerode loads and a daemon never needs: SSH, which engines are not reached by, and gRPC, for sessions of BuildKit. Together they are 15 MB.
  * In the place of each is put a stand-in, which loads it at its first use.
  */
 const standIns: Readonly<Record<string, string>> = {

@@ -113,6 +113,17 @@ describe('the home', () => {
     expect(checks.config).toMatchObject({ status: 'error', detail: expect.stringContaining('/port must be a number'), hint: 'write one' })
   })
 
+  test('with a configuration that has several faults, all of which are told', async () => {
+    const issues = [
+      { pointer: '/limits/foo', message: '"foo" is not a known key' },
+      { pointer: '/registries', message: 'must be array' },
+    ]
+    const { checks } = await examine({
+      configProblem: () => new PkgdError('CONFIG_INVALID', 'pkgd.yaml: /limits/foo (and 1 more)', { issues }),
+    })
+    expect(checks.config?.detail).toContain('/limits/foo: "foo" is not a known key; /registries: must be array')
+  })
+
   test('with a database that was set aside and not repaired', async () => {
     for (const name of ['', '-wal']) writeFileSync(`${home.state}.damaged-20260101T000000Z${name}`, '', { mode: 0o600 })
     const { status, checks } = await examine({ state: { restored: true } })

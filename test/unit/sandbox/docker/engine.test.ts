@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toSandboxStats } from '../../../../sandbox/docker/containerStats.ts'
+import { createEngineApi } from '../../../../sandbox/docker/createEngineApi.ts'
 import { parseRuntimes, toPullReference } from '../../../../sandbox/docker/dockerImages.ts'
 import { toBridgeName } from '../../../../sandbox/docker/dockerNetworks.ts'
 import { pickApiVersion } from '../../../../sandbox/docker/engineApi.ts'
@@ -42,6 +43,19 @@ describe('pickEngineEndpoint', () => {
   ])('$why', ({ env, exists, is }) => {
     expect(pickEngineEndpoint(env, there(...exists), '/home/me')).toEqual(is)
   })
+
+  it.each(['garbage', 'ssh://me@host', 'npipe:////./pipe/docker_engine', 'tcp://', 'host:2375'])(
+    '%s is no endpoint, and is named',
+    async (host) => {
+      const endpoint = pickEngineEndpoint({ DOCKER_HOST: host }, there(), '/home/me')
+      expect(endpoint).toEqual({ kind: 'unsupported', host })
+      await expect(createEngineApi(endpoint).version()).rejects.toMatchObject({
+        code: 'ENGINE_UNREACHABLE',
+        message: expect.stringContaining(`DOCKER_HOST=${host.replace('me@', '***@')} is not supported`),
+        hint: expect.stringContaining('unix:///'),
+      })
+    },
+  )
 
   it('looks in no place twice', () => {
     const sockets = listEngineSockets({ XDG_RUNTIME_DIR: '/run/user/7' }, '/home/me')
