@@ -26,6 +26,8 @@ export interface DriverCapabilities {
   readonly freeze: boolean
   /** Whether host paths can be mounted. */
   readonly localMounts: boolean
+  /** Directories of this host that are the engine's own: neither they, nor what is in them, nor what holds them is a mount's source. */
+  readonly ownPlaces: readonly string[]
   /** Whether sandboxes outlive the daemon and can be adopted. */
   readonly adoption: boolean
   /** Limits that cannot be enforced here, each with its reason. A launch is refused for these unless the operator allows it. */

@@ -1,7 +1,5 @@
 import { posix } from 'node:path'
-
-/** Owned by the sandbox: neither they, nor what is in them, nor what holds them can be a mount's target. */
-const owned = ['/app', '/tmp', '/data', '/run/pkgd', '/proc', '/sys', '/dev']
+import { findTouched, packageParts } from '../../daemon/core/mountTargets.ts'
 
 /** Part of every image: a mount may go below them, never over them. */
 const system = [
@@ -25,15 +23,13 @@ const system = [
   '/var',
 ]
 
-const isWithin = (path: string, ancestor: string): boolean => path === ancestor || path.startsWith(ancestor === '/' ? '/' : `${ancestor}/`)
-
 /** Why a path in the sandbox cannot be a mount's target, or undefined when it can. */
 export function checkMountTarget(target: string): string | undefined {
   if (!target.startsWith('/')) return 'must be an absolute path'
   if (/[\u0000-\u001f:,]/.test(target)) return 'must hold no control character, colon or comma'
   if (target !== '/' && posix.normalize(target).replace(/\/$/, '') !== target)
     return 'must be a plain path without "..", "." or doubled slashes'
-  const conflict = owned.find((path) => isWithin(target, path) || isWithin(path, target))
+  const conflict = findTouched(target, packageParts)
   if (conflict) return `must not touch ${conflict}, which belongs to the sandbox`
   if (system.includes(target)) return `must not cover ${target}, which belongs to the image`
   return undefined

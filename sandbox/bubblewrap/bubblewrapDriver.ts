@@ -130,6 +130,7 @@ async function readCapabilities({ deps, cgroups, asRoot }: BubblewrapContext): P
     freeze: unenforced.pids === undefined,
     localMounts: true,
     adoption: true,
+    ownPlaces: [],
     unenforced,
     network: unavailable === null ? ['none', 'internet'] : ['none'],
     networkRefused: { allow: allowRefused, ...(unavailable !== null && { internet: unavailable }) },

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { PkgdError } from '../../daemon/core/errors.ts'
+import { packageParts } from '../../daemon/core/mountTargets.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import { checkEnforced } from '../confinement/limitReading.ts'
-import { checkMounts, packageTargets } from '../confinement/mountRules.ts'
+import { checkMounts } from '../confinement/mountRules.ts'
+import { checkSources } from '../confinement/mountSources.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { LaunchSpec, LimitName, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
@@ -73,6 +75,8 @@ async function checkEnforceable({ identity, allowUnenforced }: LaunchSpec, { cgr
 async function toRequest(spec: LaunchSpec, name: string, operation: OperationContext, { context, roots }: LaunchDeps): Promise<BoxRequest> {
   const { deps } = context
   const policy = await toPolicy(spec, context)
+  const granted = checkMounts(spec.mounts, packageParts)
+  await checkSources(granted, { pkgd: [deps.home.root], engine: [] })
   const data = spec.data?.path ? [{ source: spec.data.path, target: '/data', readOnly: false }] : []
   return {
     name,
@@ -84,7 +88,8 @@ async function toRequest(spec: LaunchSpec, name: string, operation: OperationCon
     env: spec.env,
     uid: spec.uid,
     limits: spec.limits,
-    mounts: [...data, ...checkMounts(spec.mounts, packageTargets)],
+    mounts: data,
+    granted,
     policy,
     network: spec.network.mode,
     stdio: 'pipes',

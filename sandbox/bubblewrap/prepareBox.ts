@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { arch } from 'node:os'
 import { join } from 'node:path'
 import { createCleanups } from '../../daemon/core/disposables.ts'
@@ -9,7 +9,7 @@ import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { PreparedImage, SandboxIdentity } from '../sandboxDriver.ts'
 import { createBoxDirectory } from '../starter/boxDirectory.ts'
 import { toStarterCommand } from '../starter/starterCommand.ts'
-import type { BoxOrders } from './boxProcess.ts'
+import type { BoxOrders, MountPin } from './boxProcess.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
 import { toBwrapOptions, toInnerCommand } from './bwrapArguments.ts'
 import type { Cgroup } from './cgroup.ts'
@@ -30,7 +30,10 @@ export interface BoxRequest {
   readonly env: Readonly<Record<string, string>>
   readonly uid: number
   readonly limits: Limits
+  /** Of pkgd's own choice. */
   readonly mounts: readonly MountGrant[]
+  /** The user's. */
+  readonly granted: readonly MountGrant[]
   readonly policy: EgressPolicy
   readonly network: SandboxRecord['network']
   readonly stdio: 'pipes' | 'attach'
@@ -55,7 +58,7 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
   const cleanups = createCleanups()
   try {
     const layout = await readRootLayout(request.root)
-    await checkMountPoints(request.mounts, request.root, layout)
+    await checkMountPoints([...request.mounts, ...request.granted], request.root, layout)
     await mkdir(deps.home.run, { recursive: true, mode: 0o700 })
     await mkdir(directory, { mode: 0o700 })
     cleanups.add(() => rm(directory, { recursive: true, force: true }))
@@ -79,8 +82,12 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
     const cgroup = await cgroups.create(name, limits)
     cleanups.add(() => cgroup.remove())
 
-    const { root, tree, mounts } = request
+    const { root, tree } = request
     const { tmpBytes } = limits
+    // Without root nothing can be bound beforehand; there a package is the daemon's own user, and can do no more than that user.
+    const pins = asRoot ? await makePins(request.granted, join(directory, runFile.mounts)) : []
+    const bound = asRoot ? pins.map(({ at, target, readOnly }) => ({ source: at, target, readOnly })) : request.granted
+    const mounts = [...request.mounts, ...bound]
     const plan = { root, layout, tree, box, mounts, tmpBytes, files, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
     await writeFile(join(directory, runFile.arguments), toBwrapOptions(plan).join('\0'), { mode: 0o600 })
     const architecture = pickFilterArchitecture(arch())
@@ -89,6 +96,7 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
       directory,
       command: toInnerCommand(toStarterCommand(request.command), uid, asRoot),
       entrances: cgroup.entrances,
+      pins,
       networkNamespace: networked ? toNamespacePath(toLinkName(name)) : null,
       filtered: architecture !== undefined,
     }
@@ -97,6 +105,19 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
     await cleanups.run()
     throw error
   }
+}
+
+/** A place for each of the user's mounts to be bound to: a folder for a folder, a file for a file. */
+async function makePins(granted: readonly MountGrant[], directory: string): Promise<MountPin[]> {
+  if (granted.length > 0) await mkdir(directory, { mode: 0o700 })
+  return Promise.all(
+    granted.map(async (grant, index) => {
+      const at = join(directory, String(index))
+      if ((await stat(grant.source)).isDirectory()) await mkdir(at)
+      else await writeFile(at, '')
+      return { ...grant, at }
+    }),
+  )
 }
 
 function toRecord({ name, identity, image, uid, limits, network, logBytes, builder }: BoxRequest, now: number): SandboxRecord {

@@ -1,8 +1,9 @@
 import { lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PkgdError } from '../../daemon/core/errors.ts'
+import { sandboxParts } from '../../daemon/core/mountTargets.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
-import { buildTargets, checkMounts } from '../confinement/mountRules.ts'
+import { checkMounts } from '../confinement/mountRules.ts'
 import { toSandboxExit } from '../confinement/sandboxExit.ts'
 import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
 import { commandNotFoundExit, parseCommandNotFound } from '../starter/starterCommand.ts'
@@ -40,7 +41,8 @@ export async function runBuild(
     const box = await prepareBox(
       {
         ...{ name, identity, image, root, tree: null, command, env, uid, limits, policy, builder },
-        mounts: checkMounts(mounts, buildTargets),
+        mounts: checkMounts(mounts, sandboxParts),
+        granted: [],
         network: 'none',
         stdio: 'attach',
         logBytes: 0,

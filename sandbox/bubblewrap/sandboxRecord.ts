@@ -62,6 +62,7 @@ export const runFile = {
   arguments: 'bwrap.args',
   resolvConf: 'resolv.conf',
   box: 'box',
+  mounts: 'mounts',
 } as const
 
 export async function writeRecord(directory: string, file: string, record: unknown): Promise<void> {

@@ -23,7 +23,10 @@ export async function startSupervisor(
   const whole: SupervisorOrders = { ...orders, logBytes, roll: cgroup.roll, oomCounter: cgroup.oomCounter }
   await writeRecord(directory, runFile.orders, whole)
   const complaints = await open(join(directory, 'supervisor.err'), 'a', 0o600)
-  const child = spawn(process.execPath, [...supervisorFlags, supervisor, directory], {
+  // In mounts of its own, to which the host's unmounting spreads, it can bind what it holds open; it stays the same process.
+  const inMounts = orders.pins.length > 0 ? ['unshare', '--mount', '--propagation', 'slave', '--'] : []
+  const [program = '', ...args] = [...inMounts, process.execPath, ...supervisorFlags, supervisor, directory]
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', complaints.fd],
     detached: true,
     cwd: '/',
@@ -34,6 +37,7 @@ export async function startSupervisor(
   try {
     const reply = child.stdout ? await readReply(child.stdout, child) : undefined
     if (reply?.ready) return
+    if (reply?.error === 'MOUNT_REFUSED') throw new PkgdError(reply.error, reply.failure)
     const said = reply?.failure || (await readFile(join(directory, 'supervisor.err'), 'utf8')).slice(-2000)
     throw new PkgdError('START_FAILED', `The sandbox of ${identity.packageId} could not be started: ${said.trim() || 'bwrap said nothing'}`)
   } finally {

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type ErrorCode, toPkgdError } from '../../daemon/core/errors.ts'
 import { closeInheritedDescriptors } from '../../daemon/core/inheritedDescriptors.ts'
 import { type BoxOrders, startBox } from './boxProcess.ts'
 import { readCounter } from './cgroupCounter.ts'
@@ -21,7 +22,7 @@ export interface SupervisorOrders extends BoxOrders {
 }
 
 /** What it says to the one who started it, once, as a line of JSON. */
-export type SupervisorReply = { readonly ready: true } | { readonly ready: false; readonly failure: string; readonly code: number }
+export type SupervisorReply = { readonly ready: true } | { readonly ready: false; readonly failure: string; readonly error?: ErrorCode }
 
 /**
  * A process of its own, one a sandbox: starts bwrap, keeps the package's stderr, and writes down how it ended. It outlives the daemon; the sandbox ends with it.
@@ -37,7 +38,11 @@ async function supervise(directory: string): Promise<void> {
   }
   await record(null)
   const log = createLogWriter(directory, orders.logBytes)
-  const box = await startBox(orders)
+  const box = await startBox(orders).catch((error: unknown) => {
+    const { code, message } = toPkgdError(error)
+    reply({ ready: false, failure: message, error: code })
+    throw error
+  })
   let started = false
   let said = ''
   for (const stream of [box.stdout, box.stderr]) {
@@ -62,7 +67,7 @@ async function supervise(directory: string): Promise<void> {
   const oomKills = orders.oomCounter ? await readCounter(orders.oomCounter) : 0
   const status: StatusRecord = { code, oomKills, at: new Date().toISOString(), ...(!started && { failure: said.trim() }) }
   await writeRecord(directory, runFile.status, status)
-  if (!started) reply({ ready: false, failure: said.trim(), code })
+  if (!started) reply({ ready: false, failure: said.trim() })
 }
 
 function reply(message: SupervisorReply): void {

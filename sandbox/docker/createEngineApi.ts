@@ -52,6 +52,7 @@ export function createEngineApi(endpoint: EngineEndpoint): EngineApi {
         seccomp: hasOption(info.SecurityOptions, 'seccomp'),
         rootless: hasOption(info.SecurityOptions, 'rootless'),
         operatingSystem: String(info.OperatingSystem ?? ''),
+        rootDirectory: String(info.DockerRootDir ?? ''),
       }
     },
     createContainer: async (container) => (await soon('create the container', (docker) => docker.createContainer(container))).id,

@@ -114,8 +114,9 @@ export function createDockerContext(deps: DockerDriverDeps): DockerContext {
     networks,
     delivery,
     async toContainerDeps() {
-      const { sharesDisk } = await traits()
-      return { api, networks, run: home.run, log: deps.log, delivery: sharesDisk ? null : delivery }
+      const { sharesDisk, ownPlaces } = await traits()
+      const kept = { pkgd: [home.root], engine: sharesDisk ? ownPlaces : [] }
+      return { api, networks, run: home.run, log: deps.log, kept, delivery: sharesDisk ? null : delivery }
     },
     label: daemonLabel(daemonId),
     busy: new Set(),

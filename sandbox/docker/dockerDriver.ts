@@ -109,6 +109,7 @@ async function readCapabilities({ deps, traits, networkRefused }: DockerContext)
     freeze: true,
     localMounts: engine.sharesDisk,
     adoption: true,
+    ownPlaces: engine.sharesDisk ? engine.ownPlaces : [],
     unenforced: engine.unenforced,
     network: reason === null ? ['none', 'internet'] : ['none'],
     networkRefused: { allow: allowRefused, ...(reason !== null && { internet: reason }) },

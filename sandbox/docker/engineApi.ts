@@ -23,6 +23,8 @@ export interface EngineInfo {
   readonly seccomp: boolean
   readonly rootless: boolean
   readonly operatingSystem: string
+  /** Where it keeps images and containers, as it has it; empty when it does not say. */
+  readonly rootDirectory: string
 }
 
 export interface EngineEvent {

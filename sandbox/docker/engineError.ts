@@ -53,10 +53,10 @@ export function toEngineError(error: unknown, what: string): PkgdError {
   if (status === 404 && /no such container|no such exec/i.test(reason)) {
     return new PkgdError('SANDBOX_NOT_FOUND', `The sandbox no longer exists: the engine could not ${what}`, { cause: error })
   }
-  if (status === 400 && /bind source path does not exist/i.test(reason)) {
+  if (status === 400 && /bind source path does not exist|invalid mount config/i.test(reason)) {
     return new PkgdError('MOUNT_REFUSED', `The container engine could not ${what}: ${reason}`, {
       cause: error,
-      hint: 'name a folder that exists where the engine runs',
+      hint: 'name a folder that exists where the engine runs and is not its own',
     })
   }
   return new PkgdError('INTERNAL', `The container engine could not ${what}: ${reason}`, { cause: error })

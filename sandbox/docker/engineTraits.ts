@@ -13,6 +13,8 @@ export interface EngineTraits {
   readonly version: string
   readonly operatingSystem: string
   readonly rootless: boolean
+  /** Its own directories, as it has them. */
+  readonly ownPlaces: readonly string[]
   /** Directories of this host can be mounted. */
   readonly sharesDisk: boolean
   /** It shares the disk and runs on this very kernel: named pipes in such directories join a process here with one in a container. */
@@ -40,6 +42,7 @@ export async function probeEngine({ api, endpoint, daemonId, cache, scratch }: P
     version: version.version,
     operatingSystem: info.operatingSystem,
     rootless: info.rootless,
+    ownPlaces: [info.rootDirectory, '/var/lib/containerd'].filter((place) => place !== ''),
     sameKernel,
     sharesDisk,
     unenforced: toUnenforced(info),

@@ -2,8 +2,11 @@ import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createCleanups } from '../../daemon/core/disposables.ts'
+import type { KeptPlaces } from '../../daemon/core/mountSource.ts'
 import type { Logger, OperationContext } from '../../daemon/core/ports.ts'
+import type { MountGrant } from '../../daemon/core/types.ts'
 import { writeAccountFiles } from '../confinement/accountFiles.ts'
+import { checkSources } from '../confinement/mountSources.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { SandboxHandle } from '../sandboxDriver.ts'
 import { createBoxDirectory } from '../starter/boxDirectory.ts'
@@ -20,6 +23,8 @@ export interface LaunchRequest {
   readonly box: Omit<BoxSpec, 'network'>
   readonly env: Readonly<Record<string, string>>
   readonly egress: EgressPolicy
+  /** Those of the box's mounts that the user chose. */
+  readonly granted: readonly MountGrant[]
 }
 
 export interface StartedContainer {
@@ -36,6 +41,7 @@ export interface ContainerDeps {
   /** `$PKGD_HOME/run`. */
   readonly run: string
   readonly log: Logger
+  readonly kept: KeptPlaces
   /** Null where the engine mounts this host's directories. */
   readonly delivery: VolumeDelivery | null
 }
@@ -44,9 +50,9 @@ export const boxDirectoryOf = (run: string, name: string): string => join(run, n
 
 /** Makes and starts a container: box directory and network at the same time, then create, then start. A failure leaves nothing behind. */
 export async function startContainer(
-  { box, env, egress }: LaunchRequest,
+  { box, env, egress, granted }: LaunchRequest,
   { signal, progress }: OperationContext,
-  { api, networks, run, log, delivery }: ContainerDeps,
+  { api, networks, run, log, delivery, kept }: ContainerDeps,
 ): Promise<StartedContainer> {
   const cleanups = createCleanups()
   const directory = boxDirectoryOf(run, box.name)
@@ -83,6 +89,8 @@ export async function startContainer(
     if (files.status === 'rejected') throw files.reason
     if (network.status === 'rejected') throw network.reason
     signal.throwIfAborted()
+    // As late as can be: the engine takes a path, no open file, and looks it up by itself. `confirmMounts` sees what came of it.
+    await checkSources(granted, kept)
     const id = await api.createContainer(toContainerSpec({ ...box, mounts: files.value, network: network.value }))
     cleanups.add(() => api.removeContainer(id))
     signal.throwIfAborted()

@@ -1,10 +1,13 @@
 import type { Duplex } from 'node:stream'
 import { PkgdError } from '../../daemon/core/errors.ts'
+import { packageParts } from '../../daemon/core/mountTargets.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
+import type { MountGrant } from '../../daemon/core/types.ts'
 import { checkEnforced } from '../confinement/limitReading.ts'
-import { checkMounts, packageTargets } from '../confinement/mountRules.ts'
+import { checkMounts } from '../confinement/mountRules.ts'
 import type { EgressPolicy } from '../network/egressGuard.ts'
 import type { LaunchSpec, SandboxHandle, SandboxReport } from '../sandboxDriver.ts'
+import { confirmMounts } from './confirmMounts.ts'
 import type { BoxSpec } from './containerSpec.ts'
 import type { DockerContext } from './dockerContext.ts'
 import { type StartedContainer, startContainer } from './launchContainer.ts'
@@ -28,11 +31,12 @@ export async function launchSandbox(spec: LaunchSpec, context: OperationContext,
   busy.add(name)
   try {
     const egress = await toEgress(spec, docker)
-    const box = await toBox(spec, name, docker)
-    const started = await startContainer({ box, env: spec.env, egress }, context, await docker.toContainerDeps())
+    const granted = checkMounts(spec.mounts, packageParts)
+    const box = await toBox(spec, name, granted, docker)
+    const started = await startContainer({ box, env: spec.env, egress, granted }, context, await docker.toContainerDeps())
     try {
       context.progress({ stage: 'read-back' })
-      const report = await verify(started, spec, context, docker)
+      const report = await verify(started, { ...spec, mounts: granted }, context, docker)
       return { handle: started.handle, report, attached: started.attached }
     } catch (error) {
       await started.undo()
@@ -44,7 +48,12 @@ export async function launchSandbox(spec: LaunchSpec, context: OperationContext,
   }
 }
 
-async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerContext): Promise<Omit<BoxSpec, 'network'>> {
+async function toBox(
+  spec: LaunchSpec,
+  name: string,
+  granted: readonly MountGrant[],
+  { deps, traits }: DockerContext,
+): Promise<Omit<BoxSpec, 'network'>> {
   const engine = await traits()
   const stdio = engine.sameKernel && deps.stdio !== 'attach' ? 'pipes' : 'attach'
   return {
@@ -59,7 +68,7 @@ async function toBox(spec: LaunchSpec, name: string, { deps, traits }: DockerCon
     mounts: [
       { kind: 'bind', source: deps.trees.locate(spec.tree), target: '/app', readOnly: true },
       ...(spec.data ? [toDataMount(spec.data)] : []),
-      ...checkMounts(spec.mounts, packageTargets).map(toBindMount),
+      ...granted.map(toBindMount),
     ],
     logBytes: spec.logBytes,
   }
@@ -80,7 +89,7 @@ async function toEgress({ network, identity }: LaunchSpec, docker: DockerContext
 
 async function verify(
   { handle }: StartedContainer,
-  { identity, allowUnenforced }: LaunchSpec,
+  { identity, allowUnenforced, mounts }: LaunchSpec,
   { signal }: OperationContext,
   { api, readReport, findProcess }: DockerContext,
 ): Promise<SandboxReport> {
@@ -88,8 +97,10 @@ async function verify(
   const report = await readReport(details)
   checkEnforced(report, identity.packageId, allowUnenforced)
   const { Running: ran, ExitCode: exitCode } = details.State
+  const init = await findProcess(details)
+  if (init !== null) await confirmMounts(mounts, init)
   if (!ran) await checkCommandFound(api, handle.id, exitCode, identity.packageId)
-  else if (!(await watchStarter(api, handle.id, await findProcess(details), signal))) {
+  else if (!(await watchStarter(api, handle.id, init, signal))) {
     // The engine learns of the end a moment after the kernel.
     await api.waitContainer(handle.id, AbortSignal.any([signal, AbortSignal.timeout(engineLagMs)]))
     const { State: ended } = await api.inspectContainer(handle.id)

@@ -1,9 +1,10 @@
 import { lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PkgdError } from '../../daemon/core/errors.ts'
+import { sandboxParts } from '../../daemon/core/mountTargets.ts'
 import type { OperationContext } from '../../daemon/core/ports.ts'
 import type { MountGrant } from '../../daemon/core/types.ts'
-import { buildTargets, checkMounts } from '../confinement/mountRules.ts'
+import { checkMounts } from '../confinement/mountRules.ts'
 import type { BuildResult, BuildSpec } from '../sandboxDriver.ts'
 import type { BoxSpec } from './containerSpec.ts'
 import { toExit } from './containerStatus.ts'
@@ -30,7 +31,11 @@ export async function runBuild(spec: BuildSpec, context: OperationContext, docke
   try {
     await giveMounts(mounts, uid)
     const egress = reach.length > 0 ? ({ mode: 'reach', targets: reach } as const) : ({ mode: 'none' } as const)
-    const started = await startContainer({ box: toBox(spec, name), env: spec.env, egress }, context, await docker.toContainerDeps())
+    const started = await startContainer(
+      { box: toBox(spec, name), env: spec.env, egress, granted: [] },
+      context,
+      await docker.toContainerDeps(),
+    )
     try {
       return await waitForEnd(api, started.handle.id, identity.packageId, context.signal)
     } finally {
@@ -51,7 +56,7 @@ function toBox({ identity, limits, image, command, uid, mounts }: BuildSpec, nam
     uid,
     limits,
     unsupported: [],
-    mounts: checkMounts(mounts, buildTargets).map(toBindMount),
+    mounts: checkMounts(mounts, sandboxParts).map(toBindMount),
     logBytes,
   }
 }

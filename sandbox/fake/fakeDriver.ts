@@ -29,6 +29,7 @@ export function createFakeDriver({ engine, daemon }: FakeDriverOptions): FakeDri
     freeze: true,
     localMounts: true,
     adoption: true,
+    ownPlaces: [],
     unenforced: {},
     network: ['none', 'internet'],
     networkRefused: { allow: 'an allow-list is not enforced by this driver' },

@@ -53,7 +53,8 @@ export async function decidePackages(parts: InstallerParts, decisions: Decisions
     const decision = decideGrants(manifest, permissions, inherited)
     checkCeilings(manifest.id, decision.grants.limits, config.limits.max)
     const remembered = permissions.mounts === undefined ? manifest.id : null
-    const mounts = await checkMountSources(decision.grants.mounts, [parts.home.root], remembered)
+    const kept = { pkgd: [parts.home.root], engine: decision.grants.mounts.length > 0 ? (await parts.driver.capabilities()).ownPlaces : [] }
+    const mounts = await checkMountSources(decision.grants.mounts, kept, remembered)
     if (former && !inherited) open.push(toTakeOver(former))
     open.push(...(former ? decision.open : await sayLeftData(parts.driver, decision.open)))
     granted.push({ one, former, inherited, grants: { ...decision.grants, mounts } })

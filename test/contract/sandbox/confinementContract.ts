@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { SandboxHandle } from '../../../sandbox/sandboxDriver.ts'
 import type { ContractKit } from './contractKit.ts'
@@ -83,13 +87,66 @@ export function confinementContract({ bench, start }: ContractKit): void {
         { source, target: '/run', readOnly: true },
         { source, target: '/proc/self', readOnly: true },
         { source, target: '/', readOnly: true },
+        { source, target: '/etc/passwd', readOnly: true },
         { source: `${source}/missing`, target: '/granted', readOnly: true },
+        { source: '/', target: '/granted', readOnly: true },
+        { source: '/proc', target: '/granted', readOnly: true },
+        ...bench().capabilities.ownPlaces.map((own) => ({ source: own, target: '/granted', readOnly: true })),
       ]
       for (const mount of mounts) {
         const spec = toLaunchSpec(bench(), 'mounted', bench().command('echo'), { mounts: [mount] })
         await expect(bench().driver.launch(spec, plainContext())).rejects.toMatchObject({ code: 'MOUNT_REFUSED' })
       }
       expect(await bench().traces()).toEqual(before)
+    })
+
+    it('a source that a package has put a link in place of is refused', async ({ skip }) => {
+      if (!bench().confines || !bench().capabilities.localMounts) skip('this driver mounts nothing')
+      const parent = await bench().directory()
+      const source = join(parent, 'inner', 'docs')
+      await mkdir(source, { recursive: true, mode: 0o777 })
+      await chmod(parent, 0o777)
+      await chmod(join(parent, 'inner'), 0o777)
+      const mounts = [{ source, target: '/granted', readOnly: true }]
+      await start(['echo'], { mounts })
+      const before = await bench().traces()
+      const swap = "const fs = require('node:fs'); fs.rmSync('/all/inner', { recursive: true }); fs.symlinkSync('/', '/all/inner')"
+      for (const script of [swap.replaceAll('inner', 'inner/docs'), swap]) {
+        const command = ['node', '-e', `${script}; console.log('swapped'); setInterval(() => {}, 1000)`]
+        const spec = toLaunchSpec(bench(), 'swapper', command, { mounts: [{ source: parent, target: '/all', readOnly: false }] })
+        const { handle } = await bench().driver.launch(spec, plainContext())
+        expect(await readLine(await bench().driver.stdio(handle))).toBe('swapped')
+        await bench().driver.destroy(handle)
+        const swapped = toLaunchSpec(bench(), 'mounted', bench().command('echo'), { mounts })
+        await expect(bench().driver.launch(swapped, plainContext())).rejects.toMatchObject({ code: 'MOUNT_REFUSED' })
+      }
+      expect(await bench().traces()).toEqual(before)
+    })
+
+    it('a source that changes all the time is what was granted, or refused', async ({ skip }) => {
+      if (!bench().confines || !bench().capabilities.localMounts) skip('this driver mounts nothing')
+      const parent = await bench().directory()
+      await mkdir(join(parent, 'docs', 'granted'), { recursive: true, mode: 0o755 })
+      await mkdir(join(parent, 'other', 'foreign'), { recursive: true, mode: 0o755 })
+      const script = `cd "$0"; while :; do mv docs kept; ln -s other docs; rm docs; mv kept docs; done`
+      const swapper = spawn('/bin/sh', ['-c', script, parent], { stdio: 'ignore' })
+      const ended = once(swapper, 'exit')
+      try {
+        for (let attempt = 0; attempt < 10; attempt++) {
+          const mounts = [{ source: join(parent, 'docs'), target: '/granted', readOnly: true }]
+          const spec = toLaunchSpec(bench(), 'mounted', ['sh', '-c', 'ls /granted; cat'], { mounts })
+          // Where it is refused, and by whom, is a matter of the moment.
+          const launched = await bench()
+            .driver.launch(spec, plainContext())
+            .catch(() => null)
+          if (launched === null) continue
+          expect(await readLine(await bench().driver.stdio(launched.handle))).toBe('granted')
+          await bench().driver.destroy(launched.handle)
+        }
+      } finally {
+        swapper.kill('SIGKILL')
+        await ended
+      }
     })
 
     it('processes are counted', async ({ skip }) => {

@@ -88,6 +88,10 @@ describe('toEngineError', () => {
     [http(404, 'No such image: node:1'), 'IMAGE_UNAVAILABLE'],
     [http(404, 'No such container: abc'), 'SANDBOX_NOT_FOUND'],
     [http(400, 'invalid mount config for type "bind": bind source path does not exist: /x'), 'MOUNT_REFUSED'],
+    [
+      http(400, 'invalid mount config: must use either propagation mode "rslave" or "rshared" when mount source is within the daemon root'),
+      'MOUNT_REFUSED',
+    ],
     [http(500, 'write /var/lib/docker/x: no space left on device'), 'DISK_FULL'],
     [http(500, 'something else'), 'INTERNAL'],
     // A file that the engine itself misses is no engine that is away.

@@ -48,6 +48,7 @@ describe('a mount', () => {
   beforeAll(async () => {
     root = await realpath(await mkdtemp(join(tmpdir(), 'pkgd-mounts-')))
     await mkdir(join(root, 'docs'))
+    await mkdir(join(root, 'engine', 'volumes'), { recursive: true })
     await mkdir(join(root, 'home', 'store'), { recursive: true })
     await writeFile(join(root, 'file.txt'), 'x')
     await symlink(join(root, 'docs'), join(root, 'link'))
@@ -61,14 +62,30 @@ describe('a mount', () => {
   })
   test('that nobody typed this time say how to be rid of them', async () => {
     const mounts = [{ source: join(root, 'gone'), target: '/docs', readOnly: true }]
-    await expect(checkMountSources(mounts, [], 'weather')).rejects.toMatchObject({
+    await expect(checkMountSources(mounts, { pkgd: [], engine: [] }, 'weather')).rejects.toMatchObject({
       code: 'MOUNT_REFUSED',
       message: expect.stringContaining('which an earlier install gave weather at /docs'),
       hint: expect.stringMatching(/--mount <path>:\/docs .*--mount none/),
     })
   })
 
-  const check = (source: string, target = '/docs') => checkMountSources([{ source, target, readOnly: true }], [join(root, 'home')])
+  const kept = () => ({ pkgd: [join(root, 'home')], engine: [join(root, 'engine')] })
+  const check = (source: string, target = '/docs') => checkMountSources([{ source, target, readOnly: true }], kept())
+
+  test('that lies in another one which the package may write to is refused', async () => {
+    await mkdir(join(root, 'docs', 'inner'), { recursive: true })
+    const mounts = (readOnly: boolean) => [
+      { source: join(root, 'link'), target: '/all', readOnly },
+      { source: join(root, 'docs', 'inner'), target: '/inner', readOnly: true },
+    ]
+    await expect(checkMountSources(mounts(false), kept())).rejects.toMatchObject({
+      code: 'MOUNT_REFUSED',
+      message: expect.stringContaining('could put something else in its place'),
+    })
+    expect(await checkMountSources(mounts(true), kept())).toHaveLength(2)
+    const same = ['/one', '/two'].map((target) => ({ source: join(root, 'docs'), target, readOnly: false }))
+    expect(await checkMountSources(same, kept())).toHaveLength(2)
+  })
 
   test('of a folder, of a file, and behind a link, is its real path', async () => {
     expect(await check(join(root, 'docs'))).toEqual([{ source: join(root, 'docs'), target: '/docs', readOnly: true }])
@@ -88,6 +105,8 @@ describe('a mount', () => {
     ["something in pkgd's home", () => join(root, 'home', 'store'), "pkgd's own"],
     ["a link into pkgd's home", () => join(root, 'sly'), "pkgd's own"],
     ["what holds pkgd's home", () => root, "pkgd's own"],
+    ["the engine's root", () => join(root, 'engine'), "the container engine's own"],
+    ["something in the engine's root", () => join(root, 'engine', 'volumes'), "the container engine's own"],
   ])('of %s is refused', async (_name, source, message) => {
     await expect(check(source())).rejects.toThrow(
       expect.objectContaining({ code: 'MOUNT_REFUSED', message: expect.stringContaining(message) }),
