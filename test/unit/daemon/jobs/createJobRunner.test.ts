@@ -84,6 +84,33 @@ test('twins become one; after its end the key is free', async () => {
   await jobs.wait(again.id)
 })
 
+test('a job that is still being undone does not take the key of the one that came after it', async () => {
+  const jobs = open()
+  const undone = Promise.withResolvers<string>()
+  const first = jobs.submit({ kind: 'install', subject: 'x', key: 'k', run: () => undone.promise })
+  await turn()
+  jobs.cancel(first.id)
+  const work = createWork()
+  const second = jobs.submit(request(work))
+  expect(second.id).not.toBe(first.id)
+  undone.reject(new Error('undone'))
+  expect((await jobs.wait(first.id)).state).toBe('cancelled')
+  expect(jobs.submit(request(createWork())).id).toBe(second.id)
+  work.resolve('')
+  await jobs.wait(second.id)
+})
+
+test('what a package did is told without a trace of pkgd; what pkgd did, with it', async () => {
+  const jobs = open()
+  for (const code of ['PACKAGE_CRASHED', 'DEPENDENCY_INSTALL_FAILED'] as const) {
+    log.lines.length = 0
+    const { id } = jobs.submit({ kind: 'start', subject: 'x', key: code, run: () => Promise.reject(new PkgdError(code, 'it died')) })
+    await jobs.wait(id)
+    const [line = ''] = log.lines.filter((each) => each.includes('it died'))
+    expect(line).toMatch(code === 'PACKAGE_CRASHED' ? /^info .*"detail"/ : /^warn .*"error"/)
+  }
+})
+
 test.each([
   [
     new PkgdError('MANIFEST_INVALID', 'wrong', { hint: 'fix it', issues: [{ pointer: '/id', message: 'bad' }] }),
