@@ -109,6 +109,8 @@ export function createClient({ home, url, token, autostart }: ClientDeps): Clien
       try {
         for await (const event of parseServerSentEvents(response)) {
           if (event.event === 'error') throw fromProblem(JSON.parse(event.data) as Problem)
+          // What is said about the stream, such as a gap in it, is none of its items.
+          if (event.event !== 'message') continue
           yield JSON.parse(event.data) as T
         }
       } catch (error) {

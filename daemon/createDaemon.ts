@@ -145,9 +145,10 @@ export async function createDaemon({ home, version, env, log, clock = systemCloc
       state.markRepaired()
       return lifecycle.sweep()
     },
-    async search(text, limit, signal) {
-      const { results } = await registry.search(text, { signal, progress: () => undefined })
-      return results.slice(0, limit)
+    async search(text, signal) {
+      const found = await registry.search(text, { signal, progress: () => undefined })
+      for (const failure of found.failures) log.warn('a registry could not be searched', failure)
+      return found
     },
   })
   const listening = opened.use(await listen(api, { port: config().port, socket: home.socket }))

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import { type ErrorCode, errorTable, type Issue, PkgdError } from '../core/errors.ts'
+import { fromErrorRecord } from '../core/errorRecord.ts'
+import { type Issue, PkgdError } from '../core/errors.ts'
 import type { JobRunner } from '../jobs/jobRunner.ts'
 import type { JobRecord } from '../store/state.ts'
 import type { JobAccepted, JobView } from './schemas/jobs.ts'
@@ -13,11 +14,7 @@ export const toJobView = (job: JobRecord): JobView => ({
 /** What a job failed with, as the error that the same work would have thrown. */
 function toJobFailure({ id, kind, subject, state, error }: JobRecord): PkgdError {
   if (!error) return new PkgdError('INTERNAL', `The job ${id} (${kind} of ${subject}) is ${state} without an error`)
-  const code = Object.hasOwn(errorTable, error.code) ? (error.code as ErrorCode) : 'INTERNAL'
-  return new PkgdError(code, error.message, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    issues: (error.issues as readonly Issue[] | undefined) ?? [],
-  })
+  return fromErrorRecord({ ...error, issues: (error.issues as readonly Issue[] | undefined) ?? [] })
 }
 
 interface JobAnswer {

@@ -38,12 +38,21 @@ export interface ApiDeps {
   readonly info: () => Promise<Info>
   readonly diagnose: () => Promise<Doctor>
   readonly repair: (context: OperationContext) => Promise<readonly string[]>
-  readonly search: (text: string, limit: number, signal: AbortSignal) => Promise<readonly SearchHit[]>
+  readonly search: (
+    text: string,
+    signal: AbortSignal,
+  ) => Promise<{
+    readonly results: readonly SearchHit[]
+    /** Registries that could not be searched, or only in part. */
+    readonly failures: readonly { readonly registry: string; readonly message: string }[]
+  }>
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Served without a token. */
     public?: boolean
+    /** May answer with server-sent events. */
+    streams?: boolean
   }
 }

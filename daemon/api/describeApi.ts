@@ -13,7 +13,7 @@ const problem = {
 const operations = ['get', 'post', 'delete'] as const
 
 interface Operation {
-  responses?: Record<string, unknown>
+  responses?: Record<string, { content?: Record<string, unknown> }>
   security?: unknown
 }
 
@@ -28,8 +28,11 @@ export async function describeApi(deps: ApiDeps): Promise<object> {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   const publicUrls = new Set<string>()
+  const streamed = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
-    if ((config as { public?: boolean } | undefined)?.public) publicUrls.add(url)
+    const { public: isPublic, streams } = config ?? {}
+    if (isPublic) publicUrls.add(url)
+    if (streams) streamed.add(toPath(url))
   })
   await app.register(swagger, {
     openapi: {
@@ -55,7 +58,21 @@ export async function describeApi(deps: ApiDeps): Promise<object> {
       if (!operation) continue
       operation.responses = { ...operation.responses, default: problem }
       if (publicUrls.has(path)) operation.security = []
+      if (verb === 'get' && streamed.has(path)) addStream(operation)
     }
   }
   return { ...document, components: { ...document.components, schemas } }
+}
+
+/** `/jobs/:id` as OpenAPI writes it. */
+const toPath = (url: string): string => url.replaceAll(/:(\w+)/g, '{$1}')
+
+/** OpenAPI 3.1 has no words for the events of a stream: each one's data is what the JSON answer is made of. */
+function addStream(operation: Operation): void {
+  const done = operation.responses?.['200']
+  if (!done) return
+  done.content = {
+    ...done.content,
+    'text/event-stream': { schema: { type: 'string', description: 'Server-sent events; the data of each is JSON' } },
+  }
 }

@@ -10,11 +10,13 @@ export function decodeCursor(cursor: string): string {
 }
 
 /** RFC 8288: the same request with another cursor. */
-export function nextLink(url: string, key: string): string {
-  const next = new URL(url, 'http://localhost')
-  next.searchParams.set('cursor', encodeCursor(key))
-  return `<${next.pathname}${next.search}>; rel="next"`
+export function toLink(url: string, rel: 'next' | 'prev', key: string): string {
+  const other = new URL(url, 'http://localhost')
+  other.searchParams.set('cursor', encodeCursor(key))
+  return `<${other.pathname}${other.search}>; rel="${rel}"`
 }
+
+export const nextLink = (url: string, key: string): string => toLink(url, 'next', key)
 
 export interface Page<T> {
   readonly items: T[]

@@ -8,8 +8,8 @@ interface StreamOptions<T> {
   readonly reply: FastifyReply
   /** Opens what is streamed; the signal is aborted when the reader is gone or the daemon closes. */
   readonly open: (signal: AbortSignal) => AsyncIterable<T>
-  /** What Last-Event-ID will name, where the stream can be resumed. */
-  readonly idOf?: (item: T) => string
+  /** What is sent of an item: the item itself by default. `id` is what Last-Event-ID will name; `event` is a name other than `message`. */
+  readonly toMessage?: (item: T) => { readonly id?: string; readonly event?: string; readonly data: unknown }
   readonly closing: AbortSignal
   readonly clock: Clock
   readonly log: Logger
@@ -30,7 +30,14 @@ export function toClientSignal(reply: FastifyReply, closing: AbortSignal): Abort
 }
 
 /** Answers with server-sent events, one an item, until the source ends or the reader goes. Nothing is buffered for a slow reader: the source waits. */
-export async function streamEvents<T>({ reply, open, idOf, closing, clock, log }: StreamOptions<T>): Promise<void> {
+export async function streamEvents<T>({
+  reply,
+  open,
+  toMessage = (data) => ({ data }),
+  closing,
+  clock,
+  log,
+}: StreamOptions<T>): Promise<void> {
   const { raw } = reply
   const signal = toClientSignal(reply, closing)
   const iterator = open(signal)[Symbol.asyncIterator]()
@@ -54,8 +61,13 @@ export async function streamEvents<T>({ reply, open, idOf, closing, clock, log }
   }
   try {
     for (let item = await next; !item.done; item = await next) {
-      const id = idOf ? `id: ${idOf(item.value)}\n` : ''
-      await write(`${id}data: ${JSON.stringify(item.value)}\n\n`)
+      const { id, event, data } = toMessage(item.value)
+      const fields = [
+        ...(id === undefined ? [] : [`id: ${id}`]),
+        ...(event === undefined ? [] : [`event: ${event}`]),
+        `data: ${JSON.stringify(data)}`,
+      ]
+      await write(`${fields.join('\n')}\n\n`)
       if (signal.aborted) break
       next = iterator.next()
     }

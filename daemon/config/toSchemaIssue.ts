@@ -10,6 +10,17 @@ const show = (value: unknown): string => {
 
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly anyOf?: readonly Schema[]
+}
+
+/** The section beside it that has a key of this name. */
+const findInner = (key: string, schema: Schema | undefined): string | undefined =>
+  Object.entries(schema?.properties ?? {}).find(([, section]) =>
+    [section, ...(section.anyOf ?? [])].some((each) => Object.hasOwn(each.properties ?? {}, key)),
+  )?.[0]
+
 /** One error of ajv (compiled with `verbose`) as an issue; undefined for one that only says that an alternative failed, where others say why. */
 export function toSchemaIssue({
   instancePath: pointer,
@@ -28,11 +39,16 @@ export function toSchemaIssue({
     case 'additionalProperties': {
       const key = String(params.additionalProperty)
       const nearest = nearestKey(key, keysOf(parentSchema?.properties))
+      const inner = nearest?.close ? undefined : findInner(key, parentSchema as Schema | undefined)
       return {
         pointer: pointerTo(pointer, key),
         message: `"${key}" is not a known key`,
         rule,
-        ...(nearest ? { fix: nearest.close ? `did you mean "${nearest.key}"?` : `the nearest known key is "${nearest.key}"` } : {}),
+        ...(inner
+          ? { fix: `it belongs in "${inner}"` }
+          : nearest
+            ? { fix: nearest.close ? `did you mean "${nearest.key}"?` : `the nearest known key is "${nearest.key}"` }
+            : {}),
       }
     }
     case 'required': {

@@ -2,7 +2,7 @@ import { PkgdError } from '../core/errors.ts'
 import type { CloudEvent, EventData, EventType } from '../core/events.ts'
 import type { Clock, Logger } from '../core/ports.ts'
 import type { State } from '../store/state.ts'
-import type { EventBus } from './eventBus.ts'
+import type { EventBus, EventGap } from './eventBus.ts'
 import { createEventMatcher } from './eventGlob.ts'
 
 interface EventBusDeps {
@@ -22,6 +22,8 @@ const ownFamilies: ReadonlySet<string> = new Set(
 /** How many events are read from the store at once: all that a stream ever holds. */
 const pageSize = 100
 const pruneEvery = 500
+/** Before the first event. */
+const beginning = '0'
 
 /**
  * A stream keeps no queue: whoever is behind reads on in the store, and a publication only wakes those who wait. So a slow reader costs nothing
@@ -74,17 +76,25 @@ export function createEventBus({ events, source, keep, clock, log }: EventBusDep
     return stored
   }
 
+  const isUnknown = (id: string) => BigInt(id) > BigInt(events.last())
+  /** Whether there were events between `id` and the next one that is stored. */
+  const isRemoved = (id: string, next: CloudEvent | undefined) => {
+    if (id === beginning) return false
+    return next ? BigInt(next.id) > BigInt(id) + 1n : BigInt(events.last()) > BigInt(id)
+  }
+
   return {
     publish<T extends EventType>(type: T, subject: string, data: EventData[T]) {
       return store({ type, source, subject, data }) as CloudEvent<EventData[T]>
     },
-    accept({ type, subject, data, from }) {
-      if (ownFamilies.has(type.split('.')[0] ?? '')) {
+    accept(given, from) {
+      for (const { type } of given) {
+        if (!ownFamilies.has(type.split('.')[0] ?? '')) continue
         throw new PkgdError('USAGE', `Events of the type "${type}" are the daemon's own`, {
           hint: 'begin your types with a name of yours: acme.deployed',
         })
       }
-      return store({ type, source: `${source}/${from}`, ...(subject === undefined ? {} : { subject }), data })
+      return given.map((event) => store({ ...event, source: `${source}/${from}` }))
     },
     subscribe(glob, listener) {
       const entry = { matches: createEventMatcher(glob), listener }
@@ -94,8 +104,17 @@ export function createEventBus({ events, source, keep, clock, log }: EventBusDep
     async *stream({ glob, lastId, signal }) {
       const matches = createEventMatcher(glob)
       let at = lastId ?? events.last()
+      if (isUnknown(at)) {
+        yield { kind: 'gap', reason: 'unknown', after: at }
+        at = beginning
+      }
       while (!signal.aborted) {
         const page = events.since(at, pageSize)
+        if (isRemoved(at, page[0])) {
+          const gap: EventGap = { kind: 'gap', reason: 'removed', after: at }
+          if (page.length === 0) at = events.last()
+          yield gap
+        }
         for (const event of page) {
           at = event.id
           if (matches(event.type)) yield event
@@ -105,18 +124,25 @@ export function createEventBus({ events, source, keep, clock, log }: EventBusDep
         if (page.length === 0) await nextEvent(signal)
       }
     },
-    history({ glob, lastId, limit }) {
+    history({ glob, lastId, before, limit }) {
       const matches = createEventMatcher(glob)
+      const forward = lastId !== undefined
+      const read = forward ? events.since : events.before
       const found: CloudEvent[] = []
-      let at = lastId ?? '0'
+      let at = lastId ?? before ?? String(BigInt(events.last()) + 1n)
       while (found.length < limit) {
-        const page = events.since(at, pageSize)
+        const page = read(at, pageSize)
         found.push(...page.filter(({ type }) => matches(type)))
         const last = page.at(-1)
         if (!last || page.length < pageSize) break
         at = last.id
       }
-      return found.slice(0, limit)
+      const kept = found.slice(0, limit)
+      return forward ? kept : kept.reverse()
+    },
+    gapAfter(lastId) {
+      if (isUnknown(lastId)) return { kind: 'gap', reason: 'unknown', after: lastId }
+      return isRemoved(lastId, events.since(lastId, 1)[0]) ? { kind: 'gap', reason: 'removed', after: lastId } : null
     },
   }
 }

@@ -1,17 +1,31 @@
 import type { CloudEvent, EventData, EventType } from '../core/events.ts'
 
+/** Said in a stream's place of events that are not to be had. */
+export interface EventGap {
+  readonly kind: 'gap'
+  /** `removed`: by retention. `unknown`: the id is of no event of this daemon, so all that is stored follows. */
+  readonly reason: 'removed' | 'unknown'
+  /** The id after which events were asked for or told last. */
+  readonly after: string
+}
+
+/** An event of somebody else's. */
+export type GivenEvent = Pick<CloudEvent, 'type' | 'subject' | 'data'>
+
 /** The typed bus: what is published is stored first, then told to whoever listens. */
 export interface EventBus {
   publish<T extends EventType>(type: T, subject: string, data: EventData[T]): CloudEvent<EventData[T]>
   /**
-   * The same for an event of somebody else's, under a source that the daemon gives it. Errors: USAGE for a type of the daemon's own, whose meaning is not
-   * anybody's to give.
+   * The same for events of somebody else's, all or none, under a source that the daemon gives them. Errors: USAGE for a type of the daemon's own, whose
+   * meaning is not anybody's to give.
    */
-  accept(event: { readonly type: string; readonly subject?: string; readonly data: unknown; readonly from: string }): CloudEvent
+  accept(events: readonly GivenEvent[], from: string): CloudEvent[]
   /** Calls `listener` for each event whose type matches `glob` (`package.*`, `*`). Returns the unsubscription. A listener's error never reaches the publisher. */
   subscribe(glob: string, listener: (event: CloudEvent) => void): () => void
-  /** Stored events after `lastId` first, then live ones without a gap or a repeat, until the signal. A reader too slow is told so by an error, never buffered without bound. */
-  stream(query: { glob: string; lastId?: string; signal: AbortSignal }): AsyncIterable<CloudEvent>
-  /** Stored events after `lastId` that match, at most `limit`. */
-  history(query: { glob: string; lastId?: string; limit: number }): CloudEvent[]
+  /** Stored events after `lastId` first, then live ones without a repeat, until the signal. Nothing is missing between them that no gap tells of. */
+  stream(query: { glob: string; lastId?: string; signal: AbortSignal }): AsyncIterable<CloudEvent | EventGap>
+  /** Stored events that match, in their order: the first `limit` after `lastId`; without it the last `limit`, those before `before` if it is given. */
+  history(query: { glob: string; lastId?: string; before?: string; limit: number }): CloudEvent[]
+  /** What is missing after an id that somebody saw last. */
+  gapAfter(lastId: string): EventGap | null
 }

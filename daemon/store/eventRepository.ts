@@ -7,7 +7,12 @@ const toEvent = (row: Row): CloudEvent => {
   return { specversion, id: String(row.id), ...rest }
 }
 
-/** Ids only grow and are never used again, whatever was pruned. */
+/** In a new database ids go on above all that a lost one can have given, at less than one a millisecond: whoever names an old id misses nothing. */
+export function continueEventIds(database: Database, now: number): void {
+  database.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?)", now)
+}
+
+/** Ids only grow, without a gap, and are never used again, whatever was pruned. */
 export function createEventRepository(database: Database): State['events'] {
   return {
     append(event) {
@@ -21,6 +26,8 @@ export function createEventRepository(database: Database): State['events'] {
       return { specversion, id: String(lastInsertRowid), ...rest }
     },
     since: (id, limit) => database.all('SELECT id, event FROM events WHERE id > ? ORDER BY id LIMIT ?', BigInt(id), limit).map(toEvent),
+    before: (id, limit) =>
+      database.all('SELECT id, event FROM events WHERE id < ? ORDER BY id DESC LIMIT ?', BigInt(id), limit).map(toEvent),
     last: () => String(database.get("SELECT seq FROM sqlite_sequence WHERE name = 'events'")?.seq ?? 0),
     prune(olderThan, keepAtMost) {
       database.transaction(() => {

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '../core/ports.ts'
 import { createCatalogRepository } from './catalogRepository.ts'
 import { bindIdentity } from './daemonIdentity.ts'
 import type { Database } from './database.ts'
-import { createEventRepository } from './eventRepository.ts'
+import { continueEventIds, createEventRepository } from './eventRepository.ts'
 import { createJobRepository } from './jobRepository.ts'
 import { createLockRepository } from './lockRepository.ts'
 import { openDatabase } from './openDatabase.ts'
@@ -39,7 +39,10 @@ export function openState({ home, clock, log }: { home: Home; clock: Clock; log:
   try {
     const identity = bindIdentity(home)
     const meta = createMeta(database)
-    if (setAside !== null) meta.put(restoredKey, setAside)
+    if (setAside !== null) {
+      meta.put(restoredKey, setAside)
+      continueEventIds(database, clock.now())
+    }
     if (identity.copied) {
       log.warn('this home was copied from elsewhere: it has a new daemon id and none of the sandboxes of the old one', { id: identity.id })
       database.run('DELETE FROM sandboxes')

@@ -158,6 +158,8 @@ export interface State extends Disposable {
     /** Stores and numbers it. */
     append(event: Omit<CloudEvent, 'id'>): CloudEvent
     since(id: string, limit: number): CloudEvent[]
+    /** Those before `id`, the newest first. */
+    before(id: string, limit: number): CloudEvent[]
     last(): string
     prune(olderThan: string, keepAtMost: number): void
   }

@@ -211,3 +211,68 @@ test.each([
   expect(head).toMatch(/connection: close/i)
   expect(JSON.parse(body)).toMatchObject({ status, code })
 })
+
+const linksOf = (header: string | string[] | undefined): Record<string, string> =>
+  Object.fromEntries([...String(header).matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]))
+
+test('the array of events is the last page, and pages lead back to the first and forth again', async () => {
+  await using _daemon = await bench.open()
+  const given = Array.from({ length: 7 }, (_, n) => ({ type: `acme.e${n}` }))
+  await bench.call('POST', '/v1/events', given)
+  const read = async (url: string) => {
+    const answer = await bench.call('GET', url)
+    return {
+      types: answer
+        .json<{ type: string }[]>()
+        .map(({ type }) => type.slice(-1))
+        .join(''),
+      ...linksOf(answer.headers.link),
+    }
+  }
+  const last: Record<string, string | undefined> = await read('/v1/events?follow=false&type=acme.*&limit=3')
+  expect(last).toMatchObject({ types: '456', prev: expect.stringContaining('type=acme.') })
+  expect(last.next).toBeUndefined()
+  const middle: Record<string, string | undefined> = await read(String(last.prev))
+  expect(middle.types).toBe('123')
+  const first: Record<string, string | undefined> = await read(String(middle.prev))
+  expect([first.types, first.prev]).toEqual(['0', undefined])
+  expect((await read(String(middle.next))).types).toBe('456')
+  const batch = await bench.call('POST', '/v1/events', [{ type: 'acme.x' }, { type: 'job.updated' }])
+  expect(batch.status).toBe(400)
+  expect((await read('/v1/events?follow=false&type=acme.x')).types).toBe('')
+})
+
+test.each([
+  ['application/cloudevents+json', { specversion: '1.0', id: 'a', source: '/mine', type: 'acme.done', data: 1 }],
+  ['application/cloudevents-batch+json; charset=utf-8', [{ specversion: '1.0', id: 'a', source: '/mine', type: 'acme.done' }]],
+])('events come as %s too', async (type, body) => {
+  await using _daemon = await bench.open()
+  const answer = await bench.call('POST', '/v1/events', body, { 'content-type': type })
+  expect([answer.status, answer.json()]).toMatchObject([200, [{ type: 'acme.done' }]])
+})
+
+test('an id from before a database was lost is older than all that came after it; one that never was is told', async () => {
+  let lost: string
+  {
+    await using _daemon = await bench.open()
+    const [event] = (await bench.call('POST', '/v1/events', { type: 'acme.old' })).json<{ id: string }[]>()
+    lost = String(event?.id)
+  }
+  writeFileSync(join(bench.root, 'state.db'), 'this was a database once, and now it is anything but one')
+  await using _next = await bench.open()
+  const [fresh] = (await bench.call('POST', '/v1/events', { type: 'acme.new' })).json<{ id: string }[]>()
+  expect(Number(fresh?.id)).toBeGreaterThan(Number(lost))
+  const after = await bench.call('GET', `/v1/events?follow=false&type=acme.*&after=${lost}`)
+  expect(after.json()).toMatchObject([{ type: 'acme.new' }])
+  expect(String(after.headers['x-pkgd-warnings'])).toContain(`Events after ${lost} are missing`)
+
+  const unknown = `${fresh?.id}0`
+  expect((await bench.call('GET', `/v1/events?follow=false&after=${unknown}`)).json()).toMatchObject({ code: 'USAGE', status: 400 })
+  const response = await bench.stream('/v1/events?type=acme.*', { 'last-event-id': unknown })
+  const told: string[] = []
+  for await (const { event, data } of parseServerSentEvents(response)) {
+    told.push(event === 'gap' ? `${event} ${JSON.parse(data).reason}` : JSON.parse(data).type)
+    if (told.length === 2) break
+  }
+  expect(told).toEqual(['gap unknown', 'acme.new'])
+})

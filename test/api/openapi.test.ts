@@ -6,6 +6,7 @@ import { createTestApi } from './testApi.ts'
 
 interface Operation {
   readonly summary?: string
+  readonly operationId?: string
   readonly security?: readonly unknown[]
   readonly responses: Record<string, { content?: Record<string, unknown> }>
 }
@@ -76,6 +77,23 @@ test('it has every route of the contract, each with its problems; only the publi
   }
   expect(open.sort()).toEqual(['/health', '/schemas/config.json', '/schemas/manifest.json'])
   expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(errorTable))
+})
+
+test('each operation has an id of its own; what streams says so', async () => {
+  const document = await load()
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([verb, operation]) => ({ route: `${verb.toUpperCase()} ${path}`, ...operation })),
+  )
+  const ids = operations.map(({ operationId }) => operationId)
+  expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id ?? ''))).toEqual([])
+  expect(new Set(ids).size).toBe(ids.length)
+  const streams = operations.filter(({ responses }) => Object.hasOwn(responses['200']?.content ?? {}, 'text/event-stream'))
+  expect(streams.map(({ route }) => route).sort()).toEqual([
+    'GET /v1/events',
+    'GET /v1/jobs/{id}/events',
+    'GET /v1/packages/{id}/logs',
+    'GET /v1/packages/{id}/stats',
+  ])
 })
 
 test('the published JSON Schemas compile elsewhere, and the page loads nothing from elsewhere', async () => {

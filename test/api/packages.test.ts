@@ -187,6 +187,21 @@ test('an unknown key names the nearest; all problems come at once', async () => 
   ])
 })
 
+test('a key of an inner section says where it belongs', async () => {
+  await using api = createTestApi()
+  const payload = { spec: '/x', permissions: { mounts: [] }, network: true }
+  const response = await api.app.inject({ method: 'POST', url: '/v1/packages', headers, payload })
+  expect(response.json().errors).toEqual([
+    { pointer: '/network', message: '"network" is not a known key', rule: 'additionalProperties', fix: 'it belongs in "permissions"' },
+    {
+      pointer: '/permissions/mounts',
+      message: '"mounts" is not a known key',
+      rule: 'additionalProperties',
+      fix: 'it belongs in "filesystem"',
+    },
+  ])
+})
+
 test('start, stop, restart and uninstall are jobs; an unknown id is 404 at once', async () => {
   await using api = createTestApi()
   api.packages.set('weather', createPackage('weather', 'stopped'))
@@ -223,7 +238,11 @@ test('logs: an array, or a stream; stats', async () => {
   api.packages.set('weather', createPackage('weather'))
   const logs = await api.app.inject({ url: '/v1/packages/weather/logs?tail=2', headers })
   expect(logs.json().map(({ line }: { line: string }) => line)).toEqual(['line 1', 'line 2'])
-  expect((await api.app.inject({ url: '/v1/packages/weather/stats', headers })).json()).toMatchObject({ memoryBytes: 1, pids: 4 })
+  expect((await api.app.inject({ url: '/v1/packages/weather/stats', headers })).json()).toMatchObject({
+    id: 'weather',
+    memoryBytes: 1,
+    pids: 4,
+  })
   expect((await api.app.inject({ url: '/v1/packages/weather/logs?tail=-1', headers })).json()).toMatchObject({
     code: 'USAGE',
     errors: [{ pointer: '/tail' }],

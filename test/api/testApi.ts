@@ -201,8 +201,8 @@ export function createTestApi(over: Partial<ApiDeps> = {}): TestApi {
     },
     diagnose: async () => ({ status: 'ok', checks: [] }),
     repair: async () => ['1 sandbox'],
-    search: async (text, limit) =>
-      Array.from({ length: limit }, (_, n) => ({
+    search: async (text) => ({
+      results: Array.from({ length: 250 }, (_, n) => ({
         id: `${text}${n}`,
         name: '',
         version: '1.0.0',
@@ -211,6 +211,8 @@ export function createTestApi(over: Partial<ApiDeps> = {}): TestApi {
         spec: '',
         registry: '',
       })),
+      failures: [],
+    }),
     ...over,
   })
   return Object.assign(test, { app })

@@ -69,10 +69,16 @@ test('resources, prompts and completions', async () => {
 test('validate, search, doctor', async () => {
   await using api = createTestApi()
   const invalid = (await post(api, '/v1/validate', { manifest: { id: 'UPPER', nam: 1 } })).json()
-  expect(invalid.valid).toBe(false)
+  expect(invalid).toMatchObject({ valid: false, id: null, version: null, origin: null })
   expect(invalid.issues.map(({ pointer }: { pointer: string }) => pointer)).toEqual(expect.arrayContaining(['/id', '/nam', '/version']))
   const manifest = { id: 'ok', name: 'Ok', version: '1.0.0', type: 'mcp-server', mcp: { command: 'node' } }
-  expect((await post(api, '/v1/validate', { manifest })).json()).toEqual({ valid: true, id: 'ok', version: '1.0.0', issues: [] })
+  expect((await post(api, '/v1/validate', { manifest })).json()).toEqual({
+    valid: true,
+    id: 'ok',
+    version: '1.0.0',
+    origin: 'file',
+    issues: [],
+  })
   expect((await api.app.inject({ url: '/v1/search?q=w&limit=2', headers })).json().map(({ id }: { id: string }) => id)).toEqual([
     'w0',
     'w1',
@@ -83,4 +89,38 @@ test('validate, search, doctor', async () => {
     packages: [{ id: 'weather', version: '1.2.3', tree: 'sha512-1', differences: [{ path: 'server.js', problem: 'changed' }] }],
   })
   expect((await post(api, '/v1/doctor/repair?wait=true', {})).json().result).toEqual({ repaired: ['1 sandbox'] })
+})
+
+test.each([
+  ['/v1/packages/weather/start'],
+  ['/v1/packages/weather/stop'],
+  ['/v1/packages/weather/restart'],
+  ['/v1/doctor/verify'],
+  ['/v1/doctor/repair'],
+  ['/v1/jobs/x/cancel'],
+])('%s takes no body, and says so of one', async (url) => {
+  await using api = createTestApi()
+  api.packages.set('weather', createPackage('weather'))
+  const refused = await post(api, url, { wait: true })
+  expect([refused.statusCode, refused.json()]).toMatchObject([400, { code: 'USAGE', errors: [{ pointer: '/wait' }] }])
+  for (const payload of [{}, undefined]) {
+    const taken = await api.app.inject({ method: 'POST', url, headers, ...(payload && { payload }) })
+    expect(taken.statusCode).toBe(url.includes('jobs') ? 404 : 202)
+  }
+})
+
+test('a search is paged, best first, and says which registries are missing', async () => {
+  const hit = (id: string) => ({ id, name: '', version: '1.0.0', type: 'mcp-server', description: '', spec: id, registry: 'r' })
+  const failures = [{ registry: 'https://npm.example', message: 'no answer – “dead”' }]
+  await using api = createTestApi({ search: async () => ({ results: ['z', 'b', 'y', 'a', 'c'].map(hit), failures }) })
+  const ids: string[] = []
+  let url: string | undefined = '/v1/search?q=w&limit=2'
+  while (url !== undefined) {
+    const page: Awaited<ReturnType<typeof api.app.inject>> = await api.app.inject({ url, headers })
+    ids.push(...page.json<{ id: string }[]>().map(({ id }) => id))
+    expect(JSON.parse(String(page.headers['x-pkgd-warnings']))).toEqual(['https://npm.example could not be searched: no answer – “dead”'])
+    url = /^<(.+)>; rel="next"$/.exec(String(page.headers.link))?.[1]
+  }
+  expect(ids).toEqual(['z', 'b', 'y', 'a', 'c'])
+  expect((await api.app.inject({ url: '/v1/search?cursor=eA', headers })).json()).toMatchObject({ code: 'USAGE' })
 })

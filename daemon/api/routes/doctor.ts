@@ -1,5 +1,6 @@
 import { answerJob } from '../answerJob.ts'
 import type { Api, ApiDeps } from '../api.ts'
+import { NoBody } from '../schemas/common.ts'
 import { Doctor } from '../schemas/info.ts'
 import { JobAccepted, type JobResults, JobView } from '../schemas/jobs.ts'
 import { WaitQuery } from '../schemas/packages.ts'
@@ -9,7 +10,11 @@ const tags = ['doctor']
 const response = { 200: JobView, 202: JobAccepted }
 
 export function registerDoctor(app: Api, { diagnose, repair, lifecycle, store, jobs, closing }: ApiDeps): void {
-  app.get('/v1/doctor', { schema: { summary: 'What works here and what does not', tags, response: { 200: Doctor } } }, () => diagnose())
+  app.get(
+    '/v1/doctor',
+    { schema: { operationId: 'diagnose', summary: 'What works here and what does not', tags, response: { 200: Doctor } } },
+    () => diagnose(),
+  )
 
   const verify = {
     kind: 'verify',
@@ -30,13 +35,31 @@ export function registerDoctor(app: Api, { diagnose, repair, lifecycle, store, j
 
   app.post(
     '/v1/doctor/verify',
-    { schema: { summary: 'Hash every installed file and compare it with its record', tags, querystring: WaitQuery, response } },
+    {
+      schema: {
+        operationId: 'verifyPackages',
+        summary: 'Hash every installed file and compare it with its record',
+        tags,
+        querystring: WaitQuery,
+        body: NoBody,
+        response,
+      },
+    },
     ({ query }, reply) => answerJob({ jobs, job: jobs.submit(verify), wait: query.wait, reply, signal: toClientSignal(reply, closing) }),
   )
 
   app.post(
     '/v1/doctor/repair',
-    { schema: { summary: 'Sweep what a database that was set aside no longer knows', tags, querystring: WaitQuery, response } },
+    {
+      schema: {
+        operationId: 'repair',
+        summary: 'Sweep what a database that was set aside no longer knows',
+        tags,
+        querystring: WaitQuery,
+        body: NoBody,
+        response,
+      },
+    },
     ({ query }, reply) => {
       const job = jobs.submit({
         kind: 'repair',

@@ -3,8 +3,12 @@ import { Health } from '../schemas/info.ts'
 
 /** Liveness: says nothing of packages, needs no token. */
 export function registerHealth(app: Api, { version }: ApiDeps): void {
-  app.get('/health', { config: { public: true }, schema: { summary: 'Liveness', tags: ['daemon'], response: { 200: Health } } }, () => ({
-    status: 'ok' as const,
-    version,
-  }))
+  app.get(
+    '/health',
+    { config: { public: true }, schema: { operationId: 'getHealth', summary: 'Liveness', tags: ['daemon'], response: { 200: Health } } },
+    () => ({
+      status: 'ok' as const,
+      version,
+    }),
+  )
 }

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../store/state.ts'
 import { toJobView } from '../answerJob.ts'
 import type { Api, ApiDeps } from '../api.ts'
 import { decodeCursor, nextLink } from '../paginate.ts'
-import { PageQuery } from '../schemas/common.ts'
+import { NoBody, PageQuery } from '../schemas/common.ts'
 import { JobParams, JobView } from '../schemas/jobs.ts'
 import { Type } from '../schemas/type.ts'
 import { streamEvents } from '../streamEvents.ts'
@@ -18,7 +18,15 @@ export function registerJobs(app: Api, { jobs, closing, clock, log }: ApiDeps): 
 
   app.get(
     '/v1/jobs',
-    { schema: { summary: 'Jobs, newest first', tags, querystring: PageQuery, response: { 200: Type.Array(JobView) } } },
+    {
+      schema: {
+        operationId: 'listJobs',
+        summary: 'Jobs, newest first',
+        tags,
+        querystring: PageQuery,
+        response: { 200: Type.Array(JobView) },
+      },
+    },
     ({ query: { limit = 100, cursor }, url }, reply) => {
       const page = jobs.list({ limit: limit + 1, ...(cursor === undefined ? {} : { cursor: decodeCursor(cursor) }) })
       const last = page.length > limit ? page[limit - 1] : undefined
@@ -27,13 +35,23 @@ export function registerJobs(app: Api, { jobs, closing, clock, log }: ApiDeps): 
     },
   )
 
-  app.get('/v1/jobs/:id', { schema: { summary: 'One job', tags, params: JobParams, response: { 200: JobView } } }, ({ params: { id } }) =>
-    toJobView(found(id, jobs.get(id))),
+  app.get(
+    '/v1/jobs/:id',
+    { schema: { operationId: 'getJob', summary: 'One job', tags, params: JobParams, response: { 200: JobView } } },
+    ({ params: { id } }) => toJobView(found(id, jobs.get(id))),
   )
 
   app.get(
     '/v1/jobs/:id/events',
-    { schema: { summary: 'The job now and at each change, until its end, as server-sent events', tags, params: JobParams } },
+    {
+      config: { streams: true },
+      schema: {
+        operationId: 'followJob',
+        summary: 'The job now and at each change, until its end, as server-sent events',
+        tags,
+        params: JobParams,
+      },
+    },
     async ({ params: { id } }, reply) => {
       found(id, jobs.get(id))
       async function* views(signal: AbortSignal) {
@@ -46,7 +64,16 @@ export function registerJobs(app: Api, { jobs, closing, clock, log }: ApiDeps): 
 
   app.post(
     '/v1/jobs/:id/cancel',
-    { schema: { summary: 'Cancel it; what it had changed is undone', tags, params: JobParams, response: { 200: JobView } } },
+    {
+      schema: {
+        operationId: 'cancelJob',
+        summary: 'Cancel it; what it had changed is undone',
+        tags,
+        params: JobParams,
+        body: NoBody,
+        response: { 200: JobView },
+      },
+    },
     ({ params: { id } }) => toJobView(found(id, jobs.cancel(id))),
   )
 }

@@ -2,7 +2,7 @@ import { answerJob } from '../answerJob.ts'
 import type { Api, ApiDeps } from '../api.ts'
 import { createPackageJobs } from '../packageJobs.ts'
 import { nextLink, paginate } from '../paginate.ts'
-import { PackageParams } from '../schemas/common.ts'
+import { NoBody, PackageParams } from '../schemas/common.ts'
 import { JobAccepted, JobView } from '../schemas/jobs.ts'
 import { InstallBody, PackagesQuery, PackageView, UninstallQuery, WaitQuery } from '../schemas/packages.ts'
 import { Type } from '../schemas/type.ts'
@@ -18,7 +18,15 @@ export function registerPackages(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/v1/packages',
-    { schema: { summary: 'What is installed', tags, querystring: PackagesQuery, response: { 200: Type.Array(PackageView) } } },
+    {
+      schema: {
+        operationId: 'listPackages',
+        summary: 'What is installed',
+        tags,
+        querystring: PackagesQuery,
+        response: { 200: Type.Array(PackageView) },
+      },
+    },
     ({ query, url }, reply) => {
       const found = lifecycle.list().filter(({ status }) => query.state === undefined || status.state === query.state)
       const { items, next } = paginate(found, ({ record }) => record.id, query)
@@ -29,14 +37,14 @@ export function registerPackages(app: Api, deps: ApiDeps): void {
 
   app.post(
     '/v1/packages',
-    { schema: { summary: 'Install a package', tags, querystring: WaitQuery, body: InstallBody, response } },
+    { schema: { operationId: 'installPackage', summary: 'Install a package', tags, querystring: WaitQuery, body: InstallBody, response } },
     ({ body, query }, reply) =>
       answerJob({ jobs, job: jobs.submit(work.install(body)), wait: query.wait, reply, signal: toClientSignal(reply, closing) }),
   )
 
   app.get(
     '/v1/packages/:id',
-    { schema: { summary: 'One package', tags, params: PackageParams, response: { 200: PackageView } } },
+    { schema: { operationId: 'getPackage', summary: 'One package', tags, params: PackageParams, response: { 200: PackageView } } },
     ({ params }) => toPackageView(lifecycle.get(params.id)),
   )
 
@@ -44,6 +52,7 @@ export function registerPackages(app: Api, deps: ApiDeps): void {
     '/v1/packages/:id',
     {
       schema: {
+        operationId: 'uninstallPackage',
         summary: 'Uninstall it; its /data stays unless purged',
         tags,
         params: PackageParams,
@@ -65,7 +74,17 @@ export function registerPackages(app: Api, deps: ApiDeps): void {
   for (const verb of ['start', 'stop', 'restart'] as const) {
     app.post(
       `/v1/packages/:id/${verb}`,
-      { schema: { summary: verbs[verb], tags, params: PackageParams, querystring: WaitQuery, response } },
+      {
+        schema: {
+          operationId: `${verb}Package`,
+          summary: verbs[verb],
+          tags,
+          params: PackageParams,
+          querystring: WaitQuery,
+          body: NoBody,
+          response,
+        },
+      },
       ({ params, query }, reply) =>
         answerJob({ jobs, job: jobs.submit(work[verb](params.id)), wait: query.wait, reply, signal: toClientSignal(reply, closing) }),
     )

@@ -9,7 +9,15 @@ const tags = ['prompts']
 export function registerPrompts(app: Api, { mcp, closing }: ApiDeps): void {
   app.get(
     '/v1/prompts',
-    { schema: { summary: 'Prompts of every package', tags, querystring: OfPackageQuery, response: { 200: protocolObjects.prompts } } },
+    {
+      schema: {
+        operationId: 'listPrompts',
+        summary: 'Prompts of every package',
+        tags,
+        querystring: OfPackageQuery,
+        response: { 200: protocolObjects.prompts },
+      },
+    },
     ({ query, url }, reply) => {
       const { items, next } = paginate(mcp.prompts(query.package), (prompt) => `${prompt.package}/${prompt.name}`, query)
       if (next !== null) reply.header('link', nextLink(url, next))
@@ -21,6 +29,7 @@ export function registerPrompts(app: Api, { mcp, closing }: ApiDeps): void {
     '/v1/prompts/get',
     {
       schema: {
+        operationId: 'getPrompt',
         summary: "Get a prompt; answers MCP's own result",
         tags,
         body: GetPromptBody,
@@ -38,6 +47,7 @@ export function registerPrompts(app: Api, { mcp, closing }: ApiDeps): void {
     '/v1/complete',
     {
       schema: {
+        operationId: 'complete',
         summary: 'Complete an argument of a prompt or resource template',
         tags,
         body: CompleteBody,

@@ -9,7 +9,15 @@ const tags = ['resources']
 export function registerResources(app: Api, { mcp, closing }: ApiDeps): void {
   app.get(
     '/v1/resources',
-    { schema: { summary: 'Resources of every package', tags, querystring: OfPackageQuery, response: { 200: protocolObjects.resources } } },
+    {
+      schema: {
+        operationId: 'listResources',
+        summary: 'Resources of every package',
+        tags,
+        querystring: OfPackageQuery,
+        response: { 200: protocolObjects.resources },
+      },
+    },
     ({ query, url }, reply) => {
       const { items, next } = paginate(mcp.resources(query.package), (resource) => `${resource.package}/${resource.uri}`, query)
       if (next !== null) reply.header('link', nextLink(url, next))
@@ -21,6 +29,7 @@ export function registerResources(app: Api, { mcp, closing }: ApiDeps): void {
     '/v1/resources/templates',
     {
       schema: {
+        operationId: 'listResourceTemplates',
         summary: 'Resource templates of every package',
         tags,
         querystring: OfPackageQuery,
@@ -38,6 +47,7 @@ export function registerResources(app: Api, { mcp, closing }: ApiDeps): void {
     '/v1/resources/read',
     {
       schema: {
+        operationId: 'readResource',
         summary: "Read a resource; answers MCP's own result",
         tags,
         body: ReadResourceBody,

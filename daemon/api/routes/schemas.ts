@@ -9,7 +9,14 @@ export function registerSchemas(app: Api): void {
   for (const [name, schema] of Object.entries(published)) {
     app.get(
       `/schemas/${name}.json`,
-      { config: { public: true }, schema: { summary: `The JSON Schema of a ${name}`, tags: ['schemas'] } },
+      {
+        config: { public: true },
+        schema: {
+          operationId: `get${name === 'manifest' ? 'Manifest' : 'Config'}Schema`,
+          summary: `The JSON Schema of a ${name}`,
+          tags: ['schemas'],
+        },
+      },
       (_, reply) => {
         reply.type('application/schema+json')
         return schema

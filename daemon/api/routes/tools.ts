@@ -11,6 +11,7 @@ export function registerTools(app: Api, { mcp, closing }: ApiDeps): void {
     '/v1/tools',
     {
       schema: {
+        operationId: 'listTools',
         summary: 'Tools of every package, asleep ones included',
         tags,
         querystring: OfPackageQuery,
@@ -27,7 +28,13 @@ export function registerTools(app: Api, { mcp, closing }: ApiDeps): void {
   app.post(
     '/v1/tools/call',
     {
-      schema: { summary: "Call a tool; answers MCP's own result", tags, body: CallToolBody, response: { 200: protocolObjects.callResult } },
+      schema: {
+        operationId: 'callTool',
+        summary: "Call a tool; answers MCP's own result",
+        tags,
+        body: CallToolBody,
+        response: { 200: protocolObjects.callResult },
+      },
     },
     ({ body }, reply) =>
       mcp.callTool(body.package, body.tool, body.arguments ?? {}, {

@@ -5,6 +5,7 @@ import { ValidateBody, ValidateResult } from '../schemas/validate.ts'
 
 export function registerValidate(app: Api): void {
   const schema = {
+    operationId: 'validateManifest',
     summary: 'Whether a package.json is a manifest: every issue at once',
     tags: ['packages'],
     body: ValidateBody,
@@ -12,13 +13,13 @@ export function registerValidate(app: Api): void {
   }
   app.post('/v1/validate', { schema }, ({ body }) => {
     try {
-      const { manifest } = interpretPackageJson(body.manifest, 'package.json')
-      return { valid: true, id: manifest.id, version: manifest.version, issues: [] }
+      const { manifest, origin } = interpretPackageJson(body.manifest, 'package.json')
+      return { valid: true, id: manifest.id, version: manifest.version, origin, issues: [] }
     } catch (error) {
       const coded = findCoded(error)
       if (!coded) throw error
       const issues = coded.issues.length > 0 ? [...coded.issues] : [{ pointer: '', message: coded.message }]
-      return { valid: false, id: null, version: null, issues }
+      return { valid: false, id: null, version: null, origin: null, issues }
     }
   })
 }

@@ -14,6 +14,9 @@ export const PackageId = Type.String({ minLength: 1, maxLength: 64, description:
 
 export const PackageParams = strict({ id: PackageId })
 
+/** Of a route that takes none: an empty object is as good, anything in it would be ignored and is refused. */
+export const NoBody = Type.Union([strict({}), Type.Null()])
+
 /** A page of a list; the next one is named by the `Link` header. */
 export const PageQuery = strict({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),

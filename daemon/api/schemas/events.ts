@@ -1,4 +1,4 @@
-import { strict, Time } from './common.ts'
+import { PageQuery, strict, Time } from './common.ts'
 import { type Static, Type } from './type.ts'
 
 /** CloudEvents 1.0, structured form. */
@@ -21,8 +21,9 @@ export const EventsQuery = strict({
   type: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'A glob over event types, such as package.*' })),
   follow: Type.Optional(Type.Boolean({ description: 'false answers an array of what is stored instead of a stream' })),
   after: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'As the header Last-Event-ID: events after this id' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  ...PageQuery.properties,
 })
+export type EventsQuery = Static<typeof EventsQuery>
 
 /** A CloudEvent as a caller gives it: its id, source and time are the daemon's to set. */
 const GivenEvent = strict({

@@ -1,4 +1,4 @@
-import { literals, nullable, strict, Time } from './common.ts'
+import { literals, nullable, PageQuery, strict, Time } from './common.ts'
 import { type Static, Type } from './type.ts'
 
 export const Health = Type.Object({ status: Type.Literal('ok'), version: Type.String() })
@@ -48,6 +48,7 @@ export type Info = Static<typeof Info>
 export const SearchQuery = strict({
   q: Type.Optional(Type.String({ maxLength: 256 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 250, default: 20 })),
+  cursor: PageQuery.properties.cursor,
 })
 
 export const SearchHit = Type.Object({

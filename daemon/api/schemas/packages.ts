@@ -149,6 +149,7 @@ export const PackageView = Type.Object({
 export type PackageView = Static<typeof PackageView>
 
 export const StatsView = Type.Object({
+  id: PackageId,
   time: Time,
   memoryBytes: Type.Number(),
   memoryLimitBytes: Type.Number(),
