@@ -1,4 +1,4 @@
-import { errorTable, type Issue, toPkgdError } from './errors.ts'
+import { errorTable, type Issue, isErrorCode, PkgdError, toPkgdError } from './errors.ts'
 import type { ErrorRecord } from './types.ts'
 
 /** An error as users may see and jobs keep it. Of an unforeseen one only the title is shown: its message is for the log. */
@@ -13,4 +13,17 @@ export function toErrorRecord(thrown: unknown, at: number): ErrorRecord & { read
     ...(error.issues.length === 0 ? {} : { issues: error.issues }),
     at: new Date(at).toISOString(),
   }
+}
+
+/** What was kept or sent of an error, as the error again: the work fails as if it had been done here. */
+export function fromErrorRecord({
+  code,
+  message,
+  hint,
+  issues,
+}: Pick<ErrorRecord, 'code' | 'message' | 'hint'> & { readonly issues?: readonly Issue[] }): PkgdError {
+  return new PkgdError(isErrorCode(code) ? code : 'INTERNAL', message, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(issues === undefined ? {} : { issues }),
+  })
 }

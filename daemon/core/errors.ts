@@ -117,7 +117,7 @@ export class PkgdError extends Error {
   }
 }
 
-const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errorTable, code)
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errorTable, code)
 
 /** The first error along the `cause` chain whose code is in the table, or undefined. Told by `code`, not by class. */
 export function findCoded(error: unknown): PkgdError | undefined {

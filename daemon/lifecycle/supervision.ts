@@ -1,3 +1,4 @@
+import { toErrorRecord as toRecord } from '../core/errorRecord.ts'
 import { PkgdError } from '../core/errors.ts'
 import type { Logger } from '../core/ports.ts'
 import type { ErrorRecord } from '../core/types.ts'
@@ -70,9 +71,8 @@ export function releaseRun(supervision: Supervision): Run | null {
   return released
 }
 
-export const toErrorRecord = (error: PkgdError, { deps }: Supervision): ErrorRecord => ({
-  code: error.code,
-  message: error.message,
-  ...(error.hint === undefined ? {} : { hint: error.hint }),
-  at: new Date(deps.clock.now()).toISOString(),
-})
+/** As a package's last error: its issues are the job's to tell. */
+export function toErrorRecord(error: PkgdError, { deps }: Supervision): ErrorRecord {
+  const { issues: _, ...record } = toRecord(error, deps.clock.now())
+  return record
+}
