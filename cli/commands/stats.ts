@@ -16,7 +16,7 @@ export const stats = defineCommand({
         ? (await client.list<PackageView>('/v1/packages?state=running&limit=1000', { signal })).map(({ id }) => id)
         : [only]
     const all = await Promise.all(
-      ids.map(async (id) => ({ id, ...(await client.get<StatsView>(`/v1/packages/${encodeURIComponent(id)}/stats`, { signal })) })),
+      ids.map((id) => client.get<StatsView>(`/v1/packages/${encodeURIComponent(id)}/stats`, { signal })),
     )
     const rows = all.map((entry) => [
       entry.id,
