@@ -69,7 +69,7 @@ export async function createDaemon({ home, version, env, log, clock = systemCloc
   const jobs = createJobRunner({ jobs: state.jobs, events, clock, log })
 
   const { pool, allowPrivate, resolvers } = config().network
-  const egress = createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log: log.child({ part: 'network' }) })
+  const egress = createEgressGuard({ daemonId, pool, allowPrivate, resolvers, clock, log: log.child({ part: 'network' }) })
   opened.defer(() => egress.close())
   const images = createImageBuilder({ directory: home.images, log: log.child({ part: 'images' }), env })
   const registry = openRegistry({ home, config, images, env, clock })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
-import type { Logger } from '../../daemon/core/ports.ts'
+import type { Clock, Logger } from '../../daemon/core/ports.ts'
 import { readConnectedNetworks } from './connectedNetworks.ts'
 import type { AddressPolicy } from './egressRules.ts'
 import { toForwardRules, toInputRules } from './egressRules.ts'
@@ -9,6 +9,7 @@ import { createIptables } from './iptables.ts'
 import { parseCidr } from './ipv4.ts'
 import { resolveReach } from './resolveReach.ts'
 import { createResolver, type NamePolicy, type Resolver } from './resolver.ts'
+import { createRulesWatch } from './rulesWatch.ts'
 import { pickSubnet, type Subnet } from './subnetPool.ts'
 import { readHostResolvers } from './upstreamResolver.ts'
 
@@ -42,7 +43,10 @@ export interface EgressGuard {
   guard(request: GuardRequest): Promise<void>
   /** Takes back all that `guard` did. Not guarded is fine. */
   release(name: string): Promise<void>
-  /** Puts rules back in front after the engine or a firewall was restarted, and removes those of interfaces that are gone. */
+  /**
+   * Puts rules back that are gone or no longer in front, after the engine or a firewall was restarted, and removes those of interfaces that are gone. While
+   * anything is guarded this is also done from time to time.
+   */
   reassert(): Promise<void>
   /** Stops the resolvers. The rules stay: packages outlive the daemon, and so does what holds them. */
   close(): Promise<void>
@@ -56,6 +60,7 @@ export interface EgressGuardOptions {
   readonly allowPrivate: readonly string[]
   /** Resolvers to ask; the host's own when empty. */
   readonly resolvers: readonly string[]
+  readonly clock: Clock
   readonly log: Logger
 }
 
@@ -64,7 +69,7 @@ interface Guarded {
   readonly resolver: Resolver | null
 }
 
-export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log }: EgressGuardOptions): EgressGuard {
+export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, clock, log }: EgressGuardOptions): EgressGuard {
   for (const cidr of [pool, ...allowPrivate]) parseCidr(cidr)
   const iptables = createIptables(daemonId)
   const guarded = new Map<string, Guarded>()
@@ -72,13 +77,20 @@ export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log
   let swept: Promise<void> | undefined
 
   const sweep = async () => {
-    const gone = (await iptables.listGuarded()).filter((name) => !interfaceExists(name))
+    const gone = [...(await iptables.listGuarded()), ...guarded.keys()].filter((name) => !interfaceExists(name))
     if (gone.length > 0) await iptables.remove(gone)
   }
   const sweepOnce = () => {
     swept ??= sweep()
     return swept
   }
+
+  const reassert = async () => {
+    await sweep()
+    const lost = await iptables.reassert()
+    if (lost.length > 0) log.warn('The packet filter rules of packages were gone, and have been set again', { interfaces: lost })
+  }
+  const watch = createRulesWatch({ clock, log, isNeeded: () => guarded.size > 0, check: reassert })
 
   const forget = async (name: string) => {
     const former = guarded.get(name)
@@ -126,6 +138,7 @@ export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log
       await forget(name)
       const resolver = names ? await listen(subnet.gateway, names, log) : null
       guarded.set(name, { subnet, resolver })
+      watch.begin()
       reserved.delete(subnet.cidr)
     },
 
@@ -135,12 +148,10 @@ export function createEgressGuard({ daemonId, pool, allowPrivate, resolvers, log
       if (former) reserved.delete(former.subnet.cidr)
     },
 
-    async reassert() {
-      await sweep()
-      await iptables.reassert()
-    },
+    reassert,
 
     async close() {
+      watch.end()
       await Promise.all([...guarded.keys()].map(forget))
     },
   }

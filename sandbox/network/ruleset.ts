@@ -51,6 +51,28 @@ export function listGuarded(saved: Saved, daemonId: string): string[] {
   return [...new Set(named)].filter((name) => name !== undefined)
 }
 
+/** What the two tables hold for one interface. */
+export interface HeldRules {
+  readonly rules: InterfaceRules
+  readonly masquerade: Masquerade | null
+}
+
+/** Whether as many rules as were set for an interface are in both tables: a firewall that is restarted flushes chains, it does not rewrite another's rules. */
+export function isWhole(filter: Saved, nat: Saved, daemonId: string, { rules, masquerade }: HeldRules): boolean {
+  const names = dispatchers(daemonId)
+  const name = rules.interface
+  const count = (saved: Saved, chain: string) => saved.rules.filter((rule) => isChain(rule, chain)).length
+  const naming = (saved: Saved, chain: string) => saved.rules.filter((rule) => isChain(rule, chain) && interfaceOf(rule) === name).length
+  return (
+    count(filter, forwardChain(name)) === rules.forward.length &&
+    count(filter, inputChain(name)) === rules.input.length &&
+    naming(filter, names.forward) === (rules.acceptReplies ? 3 : 2) &&
+    naming(filter, names.input) === 1 &&
+    naming(filter, names.output) === 1 &&
+    naming(nat, names.nat) === (masquerade === null ? 0 : 1)
+  )
+}
+
 /**
  * What `iptables-restore --noflush` must be told so that the filter table holds the change, in one transaction; null when it holds it already.
  * Only chains of this daemon and the jumps to them are ever named. With the last interface everything of ours goes.

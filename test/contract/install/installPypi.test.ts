@@ -33,7 +33,7 @@ afterEach(() => rm(root, { recursive: true, force: true }))
 async function within<T>(home: string, body: (parts: Parts) => Promise<T>, options: PartsOptions = {}): Promise<T> {
   let guard: EgressGuard | undefined
   const openDriver: PartsOptions['openDriver'] = ({ home, state: { daemonId }, store, log }) => {
-    const egress = createEgressGuard({ daemonId, pool: '10.214.0.0/16', allowPrivate: [], resolvers: [], log })
+    const egress = createEgressGuard({ daemonId, pool: '10.214.0.0/16', allowPrivate: [], resolvers: [], clock: systemClock, log })
     guard = egress
     const images = createImageBuilder({ directory: shared, log })
     return createDockerDriver({ home, daemonId, trees: store, images, imageReferences: {}, egress, log, clock: systemClock })

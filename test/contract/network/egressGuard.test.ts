@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Logger } from '../../../daemon/core/ports.ts'
+import { type Clock, type Logger, systemClock } from '../../../daemon/core/ports.ts'
 import { createEgressGuard, type EgressGuard, type EgressPolicy } from '../../../sandbox/network/egressGuard.ts'
 import { createNamespaces } from './namespaces.ts'
 
@@ -13,8 +13,8 @@ const daemonId = randomBytes(4).toString('hex')
 const pool = '10.213.64.0/24'
 const refused = /^(EHOSTUNREACH|EACCES|ECONNREFUSED)$/
 
-const create = (options: { allowPrivate?: string[]; daemonId?: string } = {}) =>
-  createEgressGuard({ daemonId, pool, allowPrivate: [], resolvers: ['198.51.100.7'], log, ...options })
+const create = (options: { allowPrivate?: string[]; daemonId?: string; clock?: Clock; log?: Logger } = {}) =>
+  createEgressGuard({ daemonId, pool, allowPrivate: [], resolvers: ['198.51.100.7'], clock: systemClock, log, ...options })
 
 const savedRules = async (id = daemonId) => (await execa('iptables-save')).stdout.split('\n').filter((line) => line.includes(`PKGD-${id}`))
 const unguarded = await create().unavailable()
@@ -153,6 +153,40 @@ describe.skipIf(unguarded !== null)(`egress guard${unguarded === null ? '' : ` (
     expect((await savedRules()).toSorted()).toEqual(first.toSorted())
     await guard.release(box.interface)
   })
+
+  it.each(['one package', 'all of them', 'no jump'])(
+    'rules that are flushed while a package runs are soon there again, and that is said: %s',
+    async (what) => {
+      let look: (() => void) | undefined
+      const told = Promise.withResolvers<unknown>()
+      const clock: Clock = {
+        now: () => Date.now(),
+        after(_ms, fn) {
+          look = fn
+          return () => undefined
+        },
+      }
+      const watching = create({ clock, log: { ...log, warn: (_message, fields) => told.resolve(fields) } })
+      const box = await addPackage({ mode: 'internet' }, watching)
+      const other = await addPackage({ mode: 'internet' }, watching)
+      const first = await savedRules()
+      const own = [...first.join('\n').matchAll(/^:(PKGD-\S+)/gm)].map(([, chain]) => String(chain))
+      const nat = own.filter((chain) => chain.endsWith('-NAT'))
+      const flushed =
+        { 'one package': [`PKGD-${box.interface}-F`, `PKGD-${box.interface}-I`], 'all of them': own, 'no jump': [] }[what] ?? []
+      for (const chain of flushed) await execa('iptables', ['-w', ...(nat.includes(chain) ? ['-t', 'nat'] : []), '-F', chain])
+      if (what === 'no jump') await execa('iptables', ['-w', '-D', 'FORWARD', '-j', `PKGD-${daemonId}-FWD`])
+      look?.()
+      const both = [box.interface, other.interface]
+      expect(await told.promise).toEqual({ interfaces: what === 'one package' ? [box.interface] : both })
+      expect((await savedRules()).toSorted()).toEqual(first.toSorted())
+      expect(await box.probe(...tcp(world.far.private))).toMatch(refused)
+      expect(await other.probe(...tcp(world.far.private))).toMatch(refused)
+      expect(await other.probe(...tcp(world.far.address))).toContain(world.far.near)
+      for (const name of both) await watching.release(name)
+      await watching.close()
+    },
+  )
 
   it('a next daemon keeps the rules of what lives and removes those of what is gone', async () => {
     const lives = await addPackage({ mode: 'internet' })

@@ -17,7 +17,14 @@ const driver = createBubblewrapDriver({
   daemonId,
   trees: { locate: () => tree },
   images: createImageBuilder({ directory: home.images, log: silentLog }),
-  egress: createEgressGuard({ daemonId, pool: '10.214.0.0/16', allowPrivate: [], resolvers: ['198.51.100.7'], log: silentLog }),
+  egress: createEgressGuard({
+    daemonId,
+    pool: '10.214.0.0/16',
+    allowPrivate: [],
+    resolvers: ['198.51.100.7'],
+    clock: systemClock,
+    log: silentLog,
+  }),
   log: silentLog,
   clock: systemClock,
 })

@@ -53,7 +53,7 @@ export function confinementContract({ bench, start }: ContractKit): void {
 
     it('a package has the descriptors 0, 1 and 2 alone', async ({ skip }) => {
       if (!bench().confines) skip('sandboxes of this driver are functions')
-      const list = 'read _; for fd in /proc/$$/fd/*; do [ -L "$fd" ] && printf "%s " "${fd##*/}"; done; echo; cat'
+      const list = 'read _; cd /proc/$$/fd; for fd in *; do [ -L "$fd" ] && printf "%s " "$fd"; done; echo; cat'
       const spec = toLaunchSpec(bench(), 'contract-descriptors', ['sh', '-c', list])
       const { handle } = await bench().driver.launch(spec, plainContext())
       const channel = await bench().driver.stdio(handle)

@@ -31,7 +31,14 @@ export async function openDockerBench(
   let driver = openDriver()
 
   function openGuard() {
-    return createEgressGuard({ daemonId, pool: '10.213.0.0/16', allowPrivate: [], resolvers: ['198.51.100.7'], log: silentLog })
+    return createEgressGuard({
+      daemonId,
+      pool: '10.213.0.0/16',
+      allowPrivate: [],
+      resolvers: ['198.51.100.7'],
+      clock: systemClock,
+      log: silentLog,
+    })
   }
   function openDriver(): SandboxDriver {
     const images = createImageBuilder({ directory: home.images, log: silentLog })

@@ -91,7 +91,7 @@ function createDriver({ plane, root, daemonId }: Pick<SandboxAddress, 'plane' | 
     daemonId,
     trees: { locate: () => join(root, 'tree') },
     images: createImageBuilder({ directory: home.images, log: silent }),
-    egress: createEgressGuard({ daemonId, pool: '10.213.0.0/16', allowPrivate: [], resolvers: [], log: silent }),
+    egress: createEgressGuard({ daemonId, pool: '10.213.0.0/16', allowPrivate: [], resolvers: [], clock: systemClock, log: silent }),
     log: silent,
     clock: systemClock,
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type InterfaceRules, listGuarded, parseSaved, planFilter, planNat } from '../../../../sandbox/network/ruleset.ts'
+import { type InterfaceRules, isWhole, listGuarded, parseSaved, planFilter, planNat } from '../../../../sandbox/network/ruleset.ts'
 
 const daemon = 'aaaaaaaa'
 const rules = (name: string): InterfaceRules => ({
@@ -110,5 +110,30 @@ describe('planNat', () => {
   it('writes nothing where nothing is masqueraded', () => {
     expect(planNat(parseSaved(nat), daemon, { remove: ['pk0'] })).toBeNull()
     expect(planNat(parseSaved(nat), daemon, { keep: true })).toBeNull()
+  })
+})
+
+describe('isWhole', () => {
+  const held = { rules: rules('pk0'), masquerade: { interface: 'pk0', subnet: '10.0.0.0/30' } }
+  const filter = set(set(bare, 'pk0'), 'pk1')
+  const nat = apply(':POSTROUTING ACCEPT [0:0]', planNat(parseSaved(':POSTROUTING ACCEPT [0:0]'), daemon, { set: held.masquerade }))
+  const judge = (filterText: string, natText: string) => isWhole(parseSaved(filterText), parseSaved(natText), daemon, held)
+
+  it('is true of what was set, whatever other interfaces have', () => {
+    expect(judge(filter, nat)).toBe(true)
+    expect(judge(set(bare, 'pk0'), nat)).toBe(true)
+  })
+
+  it('is false when any rule of the interface is gone', () => {
+    const own = (text: string) => text.split('\n').filter((line) => line.startsWith('-A PKGD-') && line.includes('pk0'))
+    const without = (text: string, gone: string) =>
+      text
+        .split('\n')
+        .filter((line) => line !== gone)
+        .join('\n')
+    for (const line of own(filter)) expect([line, judge(without(filter, line), nat)]).toEqual([line, false])
+    for (const line of own(nat)) expect([line, judge(filter, without(nat, line))]).toEqual([line, false])
+    expect(own(filter)).toHaveLength(7)
+    expect(judge(bare, nat)).toBe(false)
   })
 })
