@@ -2,7 +2,8 @@ import { hasCode, PkgdError } from '../core/errors.ts'
 import type { Logger } from '../core/ports.ts'
 import type { EventBus } from '../events/eventBus.ts'
 import type { HostContext, HostSession, PackageHost } from '../lifecycle/packageHost.ts'
-import type { State } from '../store/state.ts'
+import { createPackageRedactor } from '../lifecycle/packageRedactor.ts'
+import type { PackageRecord, State } from '../store/state.ts'
 import { askForAnnouncements } from './announcements.ts'
 import { createCatalogBook } from './catalogBook.ts'
 import { createListFollower } from './followLists.ts'
@@ -43,10 +44,16 @@ export function createMcpHost(deps: McpHostDeps): McpHost {
   const book = createCatalogBook({ state, events, log })
   const live = new Map<string, LiveServer>()
 
+  /** What is logged of a package may quote it: its secrets are taken out. */
+  const logOf = (id: string, record: PackageRecord | undefined): Logger => {
+    const own = log.child({ package: id })
+    return record ? createPackageRedactor(record, state.secrets).logger(own) : own
+  }
+
   const connect = async (context: HostContext, signal: AbortSignal): Promise<HostSession> => {
     const { record } = context
     const known = book.get(record)
-    const packageLog = context.redactor.logger(log.child({ package: record.id }))
+    const packageLog = logOf(record.id, record)
     const connection = await openConnection(deps, { context, era: known?.era, signal, log: packageLog })
     const { peer } = connection
     const lists = createListFollower({ connection, book, timeoutMs: callTimeoutMs, clock, log: packageLog })
@@ -103,7 +110,7 @@ export function createMcpHost(deps: McpHostDeps): McpHost {
       state,
       book,
       live,
-      checker: createArgumentChecker(log),
+      checker: createArgumentChecker((id) => logOf(id, live.get(id)?.connection.record ?? state.packages.get(id))),
       ensureRunning: deps.ensureRunning,
       timeoutMs: callTimeoutMs,
       clock,

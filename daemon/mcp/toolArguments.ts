@@ -14,7 +14,8 @@ export interface ArgumentChecker {
 /** A schema larger than this is the package's own business. */
 const maxSchemaLength = 262_144
 
-export function createArgumentChecker(log: Logger): ArgumentChecker {
+/** `logOf`: a package's log. */
+export function createArgumentChecker(logOf: (packageId: string) => Logger): ArgumentChecker {
   const validators = new WeakMap<Tool, ValidateFunction | null>()
   const compilers = new Map<'draft-07' | '2020-12', Ajv>()
 
@@ -43,8 +44,7 @@ export function createArgumentChecker(log: Logger): ArgumentChecker {
       ajv.removeSchema(tool.inputSchema)
       return validate
     } catch (error) {
-      log.warn("A tool's input schema cannot be used; its arguments are not checked", {
-        package: packageId,
+      logOf(packageId).warn("A tool's input schema cannot be used; its arguments are not checked", {
         tool: tool.name,
         error: error instanceof Error ? error.message : String(error),
       })

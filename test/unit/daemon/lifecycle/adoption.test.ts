@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { PkgdError } from '../../../../daemon/core/errors.ts'
 import { type Bench, createBench, type Daemon } from './bench.ts'
 import { settled } from './manualClock.ts'
 
@@ -260,4 +261,26 @@ test('dependencies are started in order after a machine restart, and a broken on
   await bench.clock.advance(1_000)
   expect(status('db').state).toBe('running')
   expect(status('api').state).toBe('running')
+})
+
+test('an engine that does not answer is asked again, by a daemon that is still there', async () => {
+  const boot = () => bench.boot()
+  install('a')
+  await start('a')
+  await daemon.lifecycle[Symbol.asyncDispose]()
+  let asked = 0
+  const answer = bench.engine.before('list', () => {
+    asked++
+    throw new PkgdError('ENGINE_UNREACHABLE', 'busy')
+  })
+  daemon = boot()
+  await daemon.lifecycle.open()
+  await bench.clock.advance(1_000)
+  expect(asked).toBe(2)
+  await daemon.lifecycle[Symbol.asyncDispose]()
+  await bench.clock.advance(60_000)
+  expect(asked).toBe(2)
+  answer()
+  await reborn()
+  expect(status('a')).toMatchObject({ state: 'running', reason: 'adopted' })
 })

@@ -5,7 +5,7 @@ import { createMemoryLog } from '../manual.ts'
 
 const tool = (inputSchema: Record<string, unknown>): Tool => ({ name: 'demo', inputSchema: { type: 'object', ...inputSchema } })
 const check = (schema: Record<string, unknown>, args: Record<string, unknown>, log = createMemoryLog()) =>
-  createArgumentChecker(log).check('pkg', tool(schema), args)
+  createArgumentChecker(() => log).check('pkg', tool(schema), args)
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>, [string, string][]]>([
   ['nothing wrong', { properties: { a: { type: 'string' } } }, { a: 'x' }, []],
@@ -43,7 +43,7 @@ test.each([
   ['a huge one', { description: 'x'.repeat(300_000) }],
 ])('a schema with %s is not enforced, which is logged once', (_name, schema) => {
   const log = createMemoryLog()
-  const checker = createArgumentChecker(log)
+  const checker = createArgumentChecker(() => log)
   const broken = tool(schema)
   expect(checker.check('pkg', broken, { a: 1 })).toEqual([])
   expect(checker.check('pkg', broken, { a: 1 })).toEqual([])
@@ -51,7 +51,7 @@ test.each([
 })
 
 test('two tools may use the same $id', () => {
-  const checker = createArgumentChecker(createMemoryLog())
+  const checker = createArgumentChecker(createMemoryLog)
   const schema = (type: string) => tool({ $id: 'https://example.com/same.json', properties: { a: { type } } })
   expect(checker.check('one', schema('string'), { a: 1 })).toHaveLength(1)
   expect(checker.check('two', schema('number'), { a: 1 })).toEqual([])
