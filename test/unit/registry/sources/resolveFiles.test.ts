@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { tarBytes } from '../store/tarBytes.ts'
@@ -211,7 +212,7 @@ test('what is neither a folder nor an archive is told so, and a pipe is not wait
   const pipe = join(at.scratch, 'pipe.tgz')
   const folder = join(at.scratch, 'folder.tgz')
   writeFileSync(file, 'x')
-  execFileSync('mkfifo', [pipe])
+  await promisify(execFile)('mkfifo', [pipe])
   mkdirSync(folder)
   const told = (source: { kind: 'folder' | 'archive'; path: string }) =>
     at.resolver.resolve(source, at.context).then(
