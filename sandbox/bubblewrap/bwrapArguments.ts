@@ -1,6 +1,8 @@
 import { posix } from 'node:path'
 import type { MountGrant } from '../../daemon/core/types.ts'
+import { toSharedMemoryBytes } from '../confinement/sharedMemory.ts'
 import { boxMountPoint } from '../starter/starterCommand.ts'
+import type { HiddenPlaces } from './hiddenPlaces.ts'
 import type { RootLayout } from './rootLayout.ts'
 
 /** A sandbox as bwrap is told it. Paths are absolute and the host's, but for targets. */
@@ -11,6 +13,8 @@ export interface BoxPlan {
   readonly tree: string | null
   readonly box: string
   readonly mounts: readonly MountGrant[]
+  /** What of /proc says more about the host than a package needs. */
+  readonly hidden: HiddenPlaces
   readonly tmpBytes: number
   /** Files over the image's own in /etc: who the package's user is, and the resolver where there is a network. */
   readonly files: readonly MountGrant[]
@@ -24,9 +28,6 @@ export interface BoxPlan {
 
 /** What the package's own user is made with, inside: no capability, no way to gain one. setpriv itself needs three. */
 const ownUserCapabilities = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
-
-/** Shared memory that a container engine gives by default. */
-const sharedMemoryBytes = 64 * 1024 * 1024
 
 /** Places in the empty root that are made one below the other, readable by everyone; a mount that bwrap makes room for by itself would be root's alone. */
 function toParents(targets: readonly string[]): string[] {
@@ -53,7 +54,9 @@ export function toBwrapOptions(plan: BoxPlan): string[] {
     ...layout.directories.flatMap((name) => ['--ro-bind', posix.join(root, name), `/${name}`]),
     ...layout.links.flatMap(({ name, target }) => ['--symlink', target, `/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev'],
-    ...['--size', String(sharedMemoryBytes), '--perms', '1777', '--tmpfs', '/dev/shm'],
+    ...plan.hidden.files.flatMap((path) => ['--dev-bind', '/dev/null', path]),
+    ...plan.hidden.directories.flatMap((path) => ['--size', '4096', '--perms', '0555', '--tmpfs', path, '--remount-ro', path]),
+    ...['--size', String(toSharedMemoryBytes(plan)), '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', String(plan.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
     ...plan.files.flatMap(({ source, target }) => ['--ro-bind', source, target]),
     ...parents.flatMap((parent) => ['--perms', '0755', '--dir', parent]),

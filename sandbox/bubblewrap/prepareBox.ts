@@ -13,6 +13,7 @@ import type { BoxOrders, MountPin } from './boxProcess.ts'
 import type { BubblewrapContext } from './bubblewrapContext.ts'
 import { toBwrapOptions, toInnerCommand } from './bwrapArguments.ts'
 import type { Cgroup } from './cgroup.ts'
+import { findHiddenPlaces } from './hiddenPlaces.ts'
 import { checkMountPoints } from './mountPoints.ts'
 import { createPackageNetwork, removePackageNetwork, toLinkName, toNamespacePath } from './packageNetwork.ts'
 import type { ProcessIdentity } from './processIdentity.ts'
@@ -88,7 +89,8 @@ export async function prepareBox(request: BoxRequest, { deps, cgroups, asRoot, d
     const pins = asRoot ? await makePins(request.granted, join(directory, runFile.mounts)) : []
     const bound = asRoot ? pins.map(({ at, target, readOnly }) => ({ source: at, target, readOnly })) : request.granted
     const mounts = [...request.mounts, ...bound]
-    const plan = { root, layout, tree, box, mounts, tmpBytes, files, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
+    const hidden = await findHiddenPlaces()
+    const plan = { root, layout, tree, box, mounts, hidden, tmpBytes, files, isolateNetwork: !networked, asRoot, uid, env: imageEnv }
     await writeFile(join(directory, runFile.arguments), toBwrapOptions(plan).join('\0'), { mode: 0o600 })
     const architecture = pickFilterArchitecture(arch())
     if (architecture) await writeFile(join(directory, runFile.filter), encodeFilter(toSeccompFilter(architecture)), { mode: 0o600 })

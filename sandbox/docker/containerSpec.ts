@@ -1,4 +1,5 @@
 import type { Limits } from '../../daemon/core/types.ts'
+import { toSharedMemoryBytes } from '../confinement/sharedMemory.ts'
 import type { LimitName } from '../sandboxDriver.ts'
 import { boxMountPoint, toStarterCommand } from '../starter/starterCommand.ts'
 import { type LabelledSandbox, toLabels } from './containerLabels.ts'
@@ -40,7 +41,7 @@ export interface BoxSpec {
 
 /**
  * The container that a sandbox is. Nothing in it depends on the host, the clock or the package's values: no env, no secret.
- * /tmp is not executable: what runs comes from the image, the package's tree or its volume.
+ * What is unpacked to /tmp may run: some native modules do just that, and nothing is gained where an interpreter reads its programs from there anyway.
  */
 export function toContainerSpec(box: BoxSpec): ContainerOptions {
   const { limits, unsupported, network } = box
@@ -71,7 +72,7 @@ export function toContainerSpec(box: BoxSpec): ContainerOptions {
       ...(has('memory') && { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
       ...(has('cpu') && { NanoCpus: Math.round(limits.cpus * 1e9) }),
       ...(has('pids') && { PidsLimit: limits.pids }),
-      Tmpfs: { '/tmp': `rw,nosuid,nodev,noexec,size=${limits.tmpBytes},mode=1777` },
+      Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${limits.tmpBytes},mode=1777` },
       Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
       ReadonlyRootfs: true,
       Privileged: false,
@@ -80,6 +81,7 @@ export function toContainerSpec(box: BoxSpec): ContainerOptions {
       SecurityOpt: ['no-new-privileges'],
       Init: true,
       IpcMode: 'private',
+      ShmSize: toSharedMemoryBytes(limits),
       NetworkMode: network === null ? 'none' : network.name,
       ...(network && { Dns: [network.resolver], DnsOptions: [], DnsSearch: ['.'] }),
       PublishAllPorts: false,

@@ -63,6 +63,26 @@ export function confinementContract({ bench, start }: ContractKit): void {
       expect(descriptors.trim()).toBe('0 1 2')
     })
 
+    it('what the kernel tells of the host is not told', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const { hidden } = await look(await start(['look']))
+      for (const [path, told] of Object.entries(hidden))
+        expect([path, told]).toEqual([path, expect.stringMatching(/^(done)?$|^(ENOENT|EACCES|EPERM)$/)])
+    })
+
+    it('what is unpacked to /tmp may run', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const facts = await look(await start(['look']))
+      expect([facts.runsFromTmp, facts.loadsFromTmp]).toEqual(['ran', 'loaded'])
+    })
+
+    it('shared memory is no larger than /tmp', async ({ skip }) => {
+      if (!bench().confines) skip('sandboxes of this driver are functions')
+      const facts = await look(await start(['look'], { limits: { memoryBytes: 128 << 20, cpus: 1, pids: 64, tmpBytes: 4 << 20 } }))
+      expect(facts.sharedMemory).toMatchObject({ code: 'ENOSPC' })
+      expect(facts.sharedMemory.written).toBeLessThanOrEqual(4 << 20)
+    })
+
     it('/tmp is as large as asked', async ({ skip }) => {
       if (!bench().confines) skip('sandboxes of this driver are functions')
       const facts = await look(await start(['look'], { limits: { memoryBytes: 128 << 20, cpus: 1, pids: 64, tmpBytes: 4 << 20 } }))

@@ -7,6 +7,7 @@ const plan = (changes: Partial<BoxPlan> = {}): BoxPlan => ({
   tree: '/store/tree',
   box: '/run/box',
   mounts: [],
+  hidden: { files: ['/proc/keys'], directories: ['/proc/acpi'] },
   tmpBytes: 4096,
   files: [],
   isolateNetwork: true,
@@ -59,6 +60,17 @@ describe('toBwrapOptions', () => {
 
   it('bounds /tmp, and is sticky', () => {
     expect(text()).toContain('--size 4096 --perms 1777 --tmpfs /tmp')
+  })
+
+  it('bounds shared memory by /tmp, and by what engines give', () => {
+    expect(text()).toContain('--size 4096 --perms 1777 --tmpfs /dev/shm')
+    expect(text({ tmpBytes: 1 << 30 })).toContain('--size 67108864 --perms 1777 --tmpfs /dev/shm')
+  })
+
+  it('empties what tells of the host, once /proc is there', () => {
+    expect(text()).toMatch(
+      /--proc \/proc .*--dev-bind \/dev\/null \/proc\/keys --size 4096 --perms 0555 --tmpfs \/proc\/acpi --remount-ro \/proc\/acpi/,
+    )
   })
 
   it("lays a sandbox's own files over the image's", () => {

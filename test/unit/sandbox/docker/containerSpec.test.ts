@@ -38,12 +38,13 @@ describe('toContainerSpec', () => {
       SecurityOpt: ['no-new-privileges'],
       Init: true,
       IpcMode: 'private',
+      ShmSize: 67108864,
       NetworkMode: 'none',
       PublishAllPorts: false,
       RestartPolicy: { Name: 'no' },
       AutoRemove: false,
       LogConfig: { Type: 'json-file', Config: { 'max-size': '524288', 'max-file': '2' } },
-      Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=67108864,mode=1777' },
+      Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,size=67108864,mode=1777' },
     })
     expect(container).toMatchObject({
       User: '200001:200001',
