@@ -56,7 +56,7 @@ export function openState({ home, clock, log }: { home: Home; clock: Clock; log:
         meta.put(restoredKey, '')
       },
       transaction: database.transaction,
-      packages: createPackageRepository(database),
+      packages: createPackageRepository(database, identity.id),
       statuses: createStatusRepository(database),
       sandboxes: createSandboxRepository(database),
       catalogs: createCatalogRepository(database),

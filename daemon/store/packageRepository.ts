@@ -1,9 +1,10 @@
 import type { Database } from './database.ts'
 import type { PackageRecord, State } from './state.ts'
+import { toFirstUid } from './uidRange.ts'
 
 const toRecord = (row: { record?: unknown }): PackageRecord => JSON.parse(String(row.record))
 
-export function createPackageRepository(database: Database): State['packages'] {
+export function createPackageRepository(database: Database, daemonId: string): State['packages'] {
   const durably = <T>(body: () => T) => database.transaction(body, { durable: true })
   return {
     list: () => database.all('SELECT record FROM packages ORDER BY id').map(toRecord),
@@ -23,7 +24,8 @@ export function createPackageRepository(database: Database): State['packages'] {
     remove(id) {
       durably(() => database.run('DELETE FROM packages WHERE id = ?', id))
     },
-    allocateUid(id, first) {
+    allocateUid(id, configured) {
+      const first = toFirstUid(daemonId, configured)
       return durably(() => {
         const known = database.get('SELECT uid FROM uids WHERE package_id = ?', id)
         if (known) return Number(known.uid)

@@ -109,8 +109,8 @@ export interface State extends Disposable {
     get(id: string): PackageRecord | undefined
     put(record: PackageRecord): void
     remove(id: string): void
-    /** A uid that no package has or had, from the pool that starts at `first`. */
-    allocateUid(id: string, first: number): number
+    /** A uid that no package has or had, from this daemon's own range at or above `configured`; a package keeps the one it has. */
+    allocateUid(id: string, configured: number): number
   }
   statuses: {
     get(id: string): PackageStatus | undefined

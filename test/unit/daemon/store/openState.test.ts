@@ -7,6 +7,7 @@ import { locateHome } from '../../../../daemon/core/home.ts'
 import type { Clock, Logger } from '../../../../daemon/core/ports.ts'
 import { openState } from '../../../../daemon/store/openState.ts'
 import type { JobRecord, PackageRecord, PackageStatus, SandboxRecord } from '../../../../daemon/store/state.ts'
+import { toFirstUid } from '../../../../daemon/store/uidRange.ts'
 
 const clock: Clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5), after: () => () => {} }
 const logged: string[] = []
@@ -113,11 +114,21 @@ test('removing a package takes its status, sandbox and catalog with it, not its 
 
 test('no two packages ever share a uid, a higher first is obeyed', () => {
   using state = open()
-  expect(state.packages.allocateUid('a', 200_000)).toBe(200_000)
-  expect(state.packages.allocateUid('b', 200_000)).toBe(200_001)
-  expect(state.packages.allocateUid('c', 300_000)).toBe(300_000)
-  expect(state.packages.allocateUid('d', 200_000)).toBe(300_001)
-  expect(state.packages.allocateUid('a', 300_000)).toBe(200_000)
+  const first = toFirstUid(state.daemonId, 200_000)
+  expect(state.packages.allocateUid('a', 200_000)).toBe(first)
+  expect(state.packages.allocateUid('b', 200_000)).toBe(first + 1)
+  expect(state.packages.allocateUid('c', 300_000)).toBe(first + 100_000)
+  expect(state.packages.allocateUid('d', 200_000)).toBe(first + 100_001)
+  expect(state.packages.allocateUid('a', 300_000)).toBe(first)
+})
+
+test('two daemons have uids of their own, at or above what is configured, of 32 bits', () => {
+  const ids = ['00000000', '00000001', '1a2b3c4d', 'ffffffff']
+  const firsts = ids.map((id) => toFirstUid(id, 200_000))
+  expect(new Set(firsts).size).toBe(ids.length)
+  for (const first of firsts) expect(first).toBeGreaterThanOrEqual(200_000)
+  for (const one of firsts) for (const other of firsts) if (one !== other) expect(Math.abs(one - other)).toBeGreaterThanOrEqual(1024)
+  expect(toFirstUid('ffffffff', 2_000_000_000)).toBeLessThan(2 ** 31)
 })
 
 test('a transaction is all or nothing, however it is nested', () => {
