@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCoded, hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import { readIfThere } from '../confinement/cgroups.ts'
@@ -27,10 +27,10 @@ type Phase = 'starting' | 'started' | 'ended'
 
 async function look(init: number): Promise<Phase> {
   try {
-    const children = (await readFile(`/proc/${init}/task/${init}/children`, 'utf8')).trim()
+    const children = readFileSync(`/proc/${init}/task/${init}/children`, 'utf8').trim()
     // The init is there and has not started its child yet, or has lost it and is about to end: both are over in a moment.
     if (children === '') return (await isZombie(init)) ? 'ended' : 'starting'
-    const command = await readFile(`/proc/${children.split(' ')[0]}/cmdline`, 'utf8')
+    const command = readFileSync(`/proc/${children.split(' ')[0]}/cmdline`, 'utf8')
     return command === '' || command.startsWith(`/bin/sh\0${boxMountPoint}/starter\0`) ? 'starting' : 'started'
   } catch (error) {
     if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ESRCH')) throw error
