@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Problem } from '../daemon/api/schemas/common.ts'
-import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
+import { fromErrorRecord } from '../daemon/core/errorRecord.ts'
+import { PkgdError } from '../daemon/core/errors.ts'
 import type { Home } from '../daemon/core/home.ts'
 import { parseServerSentEvents } from './serverSentEvents.ts'
 
@@ -156,13 +157,8 @@ function toError(response: IncomingMessage, text: string): PkgdError {
   return fromProblem(JSON.parse(text) as Problem)
 }
 
-function fromProblem(problem: Problem): PkgdError {
-  const code = Object.hasOwn(errorTable, problem.code) ? (problem.code as ErrorCode) : 'INTERNAL'
-  return new PkgdError(code, problem.detail, {
-    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-    ...(problem.errors === undefined ? {} : { issues: problem.errors }),
-  })
-}
+const fromProblem = ({ detail, errors, ...problem }: Problem): PkgdError =>
+  fromErrorRecord({ ...problem, message: detail, ...(errors === undefined ? {} : { issues: errors }) })
 
 const unreachableCodes = new Set([
   'ENOENT',

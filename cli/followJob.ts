@@ -1,5 +1,6 @@
 import type { JobAccepted, JobView } from '../daemon/api/schemas/jobs.ts'
-import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
+import { fromErrorRecord } from '../daemon/core/errorRecord.ts'
+import { PkgdError } from '../daemon/core/errors.ts'
 import type { Client } from './client.ts'
 import type { Answer, Terminal } from './command.ts'
 
@@ -38,11 +39,7 @@ function toJobError(job: JobView): PkgdError {
       ? new PkgdError('OPERATION_CANCELLED', `${job.kind} of ${job.subject} was cancelled`)
       : new PkgdError('DAEMON_UNREACHABLE', `The daemon went away during ${job.kind} of ${job.subject}`, { hint: `pkg jobs ${job.id}` })
   }
-  const code = Object.hasOwn(errorTable, error.code) ? (error.code as ErrorCode) : 'INTERNAL'
-  return new PkgdError(code, error.message, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.issues === undefined ? {} : { issues: error.issues }),
-  })
+  return fromErrorRecord(error)
 }
 
 function describe(job: JobView): string {

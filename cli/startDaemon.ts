@@ -3,7 +3,8 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DaemonFile, findDaemon } from '../daemon/core/daemonFile.ts'
-import { type ErrorCode, errorTable, PkgdError } from '../daemon/core/errors.ts'
+import { fromErrorRecord } from '../daemon/core/errorRecord.ts'
+import { PkgdError } from '../daemon/core/errors.ts'
 import type { Home } from '../daemon/core/home.ts'
 import { processStartedAt } from '../daemon/core/processes.ts'
 
@@ -34,8 +35,7 @@ export async function startDaemon(home: Home): Promise<DaemonFile> {
       const running = findDaemon(home)
       if (running) return running
     }
-    const code = Object.hasOwn(errorTable, readiness.code) ? (readiness.code as ErrorCode) : 'INTERNAL'
-    throw new PkgdError(code, readiness.message, { hint: readiness.hint ?? `its log is ${home.log}` })
+    throw fromErrorRecord({ hint: `its log is ${home.log}`, ...readiness })
   }
   const found = findDaemon(home)
   if (!found) throw new PkgdError('DAEMON_UNREACHABLE', 'The daemon ended right after it was ready', { hint: `its log is ${home.log}` })

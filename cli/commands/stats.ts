@@ -15,9 +15,7 @@ export const stats = defineCommand({
       only === undefined
         ? (await client.list<PackageView>('/v1/packages?state=running&limit=1000', { signal })).map(({ id }) => id)
         : [only]
-    const all = await Promise.all(
-      ids.map((id) => client.get<StatsView>(`/v1/packages/${encodeURIComponent(id)}/stats`, { signal })),
-    )
+    const all = await Promise.all(ids.map((id) => client.get<StatsView>(`/v1/packages/${encodeURIComponent(id)}/stats`, { signal })))
     const rows = all.map((entry) => [
       entry.id,
       `${formatBytes(entry.memoryBytes)} / ${formatBytes(entry.memoryLimitBytes)}`,

@@ -18,7 +18,7 @@ export const validate = defineCommand({
     } catch (error) {
       if (!(error instanceof PkgdError) || error.code !== 'MANIFEST_INVALID') throw error
       process.stderr.write(`${formatError(error)}\n`)
-      return { json: { valid: false, id: null, version: null, issues: error.issues }, text: '', exit: 5 }
+      return { json: { valid: false, id: null, version: null, origin: null, issues: error.issues }, text: '', exit: 5 }
     }
   },
 })

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import { execa } from 'execa'
 import type { Info } from '../../daemon/api/schemas/info.ts'
@@ -116,6 +117,7 @@ export async function createTestHome({ driver, config, env = {}, sharedCache = t
     daemonPid: () => (JSON.parse(readFileSync(join(path, 'daemon.json'), 'utf8')) as { pid: number }).pid,
     containers: async () => listContainers(await knownDaemonId()),
     async snapshot() {
+      await untilEmpty(join(path, 'store', 'staging'))
       const names = await readdir(path, { recursive: true, withFileTypes: true })
       const kept = names.filter(
         (entry) =>
@@ -150,5 +152,15 @@ export async function createTestHome({ driver, config, env = {}, sharedCache = t
       }
       if (left.length > 0) throw new Error(`Left behind: ${left.join(', ')}`)
     },
+  }
+}
+
+/** Trees that were removed are deleted in the background; one that stays is a leak. */
+async function untilEmpty(folder: string): Promise<void> {
+  for (let tries = 0; existsSync(folder); tries++) {
+    const left = await readdir(folder)
+    if (left.length === 0) return
+    if (tries === 200) throw new Error(`Left in ${folder}: ${left.join(', ')}`)
+    await delay(50)
   }
 }
