@@ -155,7 +155,7 @@ describe.skipIf(reason !== null || noFilter === undefined)('the system call filt
   /** With every capability of root's, so that it is the filter that refuses. */
   const run = async (filtered: boolean, ...command: string[]) => {
     const filter = filtered ? '--seccomp 9' : ''
-    const script = `exec 9<"$0/filter"; exec bwrap --unshare-pid --unshare-uts --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --cap-add ALL ${filter} "$@"`
+    const script = `exec 9<"$0/filter"; exec bwrap --unshare-pid --unshare-uts --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --ro-bind ${process.execPath} ${process.execPath} --cap-add ALL ${filter} "$@"`
     return execa('bash', ['-c', script, directory, ...command], { reject: false })
   }
 
