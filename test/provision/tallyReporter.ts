@@ -45,7 +45,7 @@ export function createTallyReporter(): { reporter: Reporter; close(say: (line: s
   }
 }
 
-/** A suite that cannot run here names its reason in brackets at the end: `docker driver [no container engine answers]`. */
+/** A suite that cannot run here names its reason in its title: `docker driver [no container engine answers]`, or `(skipped: …)`. */
 function reasonInName(name: string): string | undefined {
-  return /\[([^\]]+)\]/.exec(name)?.[1]
+  XX
 }
