@@ -47,5 +47,5 @@ export function createTallyReporter(): { reporter: Reporter; close(say: (line: s
 
 /** A suite that cannot run here names its reason in its title: `docker driver [no container engine answers]`, or `(skipped: …)`. */
 function reasonInName(name: string): string | undefined {
-  XX
+  return (/\[([^\]]+)\]/.exec(name) ?? /\(skipped: (.+?)\)/.exec(name))?.[1]
 }
