@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { createTimeSlices } from './timeSlices.ts'
 
 const columns = 7
@@ -10,17 +10,16 @@ const columns = 7
  */
 export async function fingerprintTree(root: string): Promise<string> {
   const slices = createTimeSlices()
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(toRow(lstatSync(root)).join())
   const pending = [root]
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     const names = readdirSync(directory)
-    const table = new Float64Array((names.length + 1) * columns)
-    for (let row = 0; row <= names.length; row++) {
-      const path = row === 0 ? directory : `${directory}/${names[row - 1]}`
+    const table = new Float64Array(names.length * columns)
+    for (let index = 0; index < names.length; index++) {
+      const path = `${directory}/${names[index]}`
       const stats = lstatSync(path)
-      const { mode, uid, gid, size, ino, mtimeMs, ctimeMs } = stats
-      table.set([mode, uid, gid, size, ino, mtimeMs, ctimeMs], row * columns)
-      if (row > 0 && stats.isDirectory()) pending.push(path)
+      table.set(toRow(stats), index * columns)
+      if (stats.isDirectory()) pending.push(path)
       const rest = slices.rest()
       if (rest) await rest
     }
@@ -28,3 +27,5 @@ export async function fingerprintTree(root: string): Promise<string> {
   }
   return hash.digest('hex')
 }
+
+const toRow = ({ mode, uid, gid, size, ino, mtimeMs, ctimeMs }: Stats) => [mode, uid, gid, size, ino, mtimeMs, ctimeMs]
