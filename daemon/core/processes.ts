@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 const ticksPerSecond = 100
 
 /**
- * When a process began, milliseconds since the epoch, to about a second; null when there is none with that pid, or only a zombie.
+ * When a process began, milliseconds since the epoch, to about a second; null when there is none with that pid, or only one that is at its end.
  * Together with the pid it names one process: pids are reused.
  */
 export function processStartedAt(pid: number): number | null {
@@ -17,7 +17,7 @@ function fromProc(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (fields[0] === 'Z' || fields[0] === 'X') return null
+    if (fields[0] === 'Z' || fields[0] === 'X' || isEnding(fields)) return null
     const boot = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1])
     return boot * 1000 + (Number(fields[19]) * 1000) / ticksPerSecond
   } catch (error) {
@@ -25,6 +25,11 @@ function fromProc(pid: number): number | null {
     if (code === 'ENOENT' || code === 'ESRCH') return null
     throw error
   }
+}
+
+/** Fields 9 and 31: a process that is being torn down (PF_EXITING), or whose SIGKILL has not reached it yet, still has a pid and sockets, but answers no more. */
+function isEnding(fields: readonly string[]): boolean {
+  return (Number(fields[6]) & 0x4) !== 0 || (Number(fields[28]) & 0x100) !== 0
 }
 
 function fromPs(pid: number): number | null {

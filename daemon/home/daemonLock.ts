@@ -4,13 +4,15 @@ import { PkgdError } from '../core/errors.ts'
 import type { Home } from '../core/home.ts'
 
 const sqliteBusy = 5
+/** How long a daemon that was killed this moment may hold it: until the kernel has torn it down. */
+const patienceMs = 500
 
 /**
  * Holds the home for this process. It is the lock of an open SQLite file: the kernel lets go of it however the process ends, so it cannot go stale.
  * Errors: DAEMON_ALREADY_RUNNING, naming who holds it.
  */
 export function acquireDaemonLock(home: Home): Disposable {
-  const database = new DatabaseSync(home.lock, { timeout: 0 })
+  const database = new DatabaseSync(home.lock, { timeout: patienceMs })
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
