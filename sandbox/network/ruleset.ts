@@ -104,10 +104,11 @@ export function planFilter(saved: Saved, daemonId: string, change: Change<Interf
     { parent: 'INPUT', chain: names.input },
     { parent: 'OUTPUT', chain: names.output },
   ]
-  const dead = listGuarded(saved, daemonId)
-    .filter((name) => gone.has(name))
+  const isOthers = (rule: string) => !isChain(rule, names.forward) && !isChain(rule, names.input)
+  // Also where somebody flushed what led to them, but never what another daemon's rules lead to.
+  const dead = [...gone]
     .flatMap((name) => [forwardChain(name), inputChain(name)])
-    .filter((chain) => saved.chains.has(chain))
+    .filter((chain) => saved.chains.has(chain) && !saved.rules.some((rule) => rule.endsWith(` -j ${chain}`) && isOthers(rule)))
   const chains = [
     { chain: names.forward, rules: rules.forward },
     { chain: names.input, rules: rules.input },

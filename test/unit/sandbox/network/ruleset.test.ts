@@ -137,3 +137,13 @@ describe('isWhole', () => {
     expect(judge(bare, nat)).toBe(false)
   })
 })
+
+it('an interface whose jumps were flushed leaves no chain behind when it goes', () => {
+  const flushed = set(bare, 'pk0')
+    .split('\n')
+    .filter((line) => !/^-A (PKGD-aaaaaaaa|FORWARD -j|INPUT -j|OUTPUT -j)/.test(line))
+    .join('\n')
+  expect(parseSaved(flushed).chains).toContain('PKGD-pk0-F')
+  const { chains } = parseSaved(apply(flushed, planFilter(parseSaved(flushed), daemon, { remove: ['pk0'] })))
+  expect([...chains].filter((chain) => chain.startsWith('PKGD-'))).toEqual([])
+})
