@@ -1,5 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { hasCode, PkgdError } from '../../daemon/core/errors.ts'
 import { compareTree } from './compareTree.ts'
@@ -24,14 +24,14 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
   const live = new Set<string>()
   const turns = new Map<string, Promise<unknown>>()
   const teardowns = new Set<Promise<void>>()
-  /** Fingerprints of trees, and of their records, that were found intact in this process's life: one that still has it needs no comparison. */
-  const intact = new Map<string, string>()
 
   const locate = (digest: string) => {
     if (!digestForm.test(digest)) throw new PkgdError('INTERNAL', `"${digest}" is not the digest of a tree`)
     return join(directory, digest)
   }
   const locateRecord = (digest: string) => join(records, `${digest}.json`)
+  /** The fingerprint of the tree and of its record as they were when they were last found to agree: while they still have it, they need no comparison. */
+  const locateFingerprint = (digest: string) => join(records, `${digest}.intact`)
   const has = (digest: string) => digestForm.test(digest) && existsSync(locateRecord(digest)) && existsSync(locate(digest))
 
   /** One change of a digest at a time. */
@@ -68,7 +68,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
 
   /** Takes a tree out of its place at once; the caller tears down what it gets. */
   const displace = async (digest: string): Promise<string | undefined> => {
-    intact.delete(digest)
+    await rm(locateFingerprint(digest), { force: true })
     await rm(locateRecord(digest), { force: true })
     const tree = locate(digest)
     if (!existsSync(tree)) return undefined
@@ -78,18 +78,27 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
     return aside
   }
 
+  const readIntact = async (digest: string) => {
+    try {
+      return await readFile(locateFingerprint(digest), 'utf8')
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined
+      throw error
+    }
+  }
+
   const verify: PackageStore['verify'] = async (digest, depth) => {
     if (!has(digest)) return [{ path: '.', problem: 'missing' }]
     const { ino, size, mtimeNs, ctimeNs } = lstatSync(locateRecord(digest), { bigint: true })
     // Taken before the comparison: what changes in between, or later, has another one.
     const fingerprint = [ino, size, mtimeNs, ctimeNs, await fingerprintTree(locate(digest))].join(' ')
-    if (depth === 'quick' && intact.get(digest) === fingerprint) return []
-    intact.delete(digest)
+    if (depth === 'quick' && (await readIntact(digest)) === fingerprint) return []
+    await rm(locateFingerprint(digest), { force: true })
     const record = await readTreeRecord(locateRecord(digest), digest)
     const { differences, restamped } = await compareTree(locate(digest), record, depth)
     if (differences.length > 0) return [...differences]
     if (restamped) await writeTreeRecord(locateRecord(digest), { digest, entries: restamped })
-    else intact.set(digest, fingerprint)
+    else await writeFile(locateFingerprint(digest), fingerprint, { mode: 0o600 })
     return []
   }
 
@@ -136,6 +145,8 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
           await flushTree(staged, paths)
           await putInPlace(staged, digest, entries)
           done = true
+          // So that its first start finds it known.
+          await isIntact(digest)
         })
         await discard()
         return { digest, bytes: entries.reduce((sum, entry) => sum + entry.size, 0), files: entries.length }
@@ -177,7 +188,7 @@ export function createPackageStore(deps: { readonly directory: string }): Packag
       }
       for (const name of await namesIn(records)) {
         const digest = name.split('.')[0] ?? ''
-        if (turns.has(digest) || (has(digest) && name === basename(locateRecord(digest)))) continue
+        if (turns.has(digest) || (has(digest) && [locateRecord(digest), locateFingerprint(digest)].includes(join(records, name)))) continue
         await rm(join(records, name), { force: true })
         removed.push(`records/${name}`)
       }
