@@ -13,7 +13,7 @@ import { type RecordedEntry, readTreeRecord, toDigest, writeTreeRecord } from '.
 const digestForm = /^sha512-[0-9a-f]{128}$/
 
 /**
- * The store in one directory: `<digest>/` holds a tree, `records/<digest>.json` what was recorded of it, `staging/` what is being filled or torn down.
+ * The store in one directory: `<digest>/` holds a tree, `records/<digest>.json` what was recorded of it (`.intact`: as it was last found so), `staging/` what is being filled or torn down.
  * A tree is in the store once its record is: the record's rename is the last step of a commit and its removal the first of a removal,
  * so a death at any point leaves either all of it or leftovers that `sweep` finds.
  */
