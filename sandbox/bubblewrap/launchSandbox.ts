@@ -45,7 +45,7 @@ export async function launchSandbox(
       operation.signal.throwIfAborted()
       operation.progress({ stage: 'start' })
       await startSupervisor(box, spec, join(context.deps.home.cache, 'node'))
-      void census.ended(name)
+      census.started(name)
       context.events.emit({ kind: 'started', handle })
       operation.progress({ stage: 'read-back' })
       const report = await verify(handle, spec, operation.signal, deps)

@@ -28,6 +28,8 @@ export interface SandboxCensus {
   find(handle: SandboxHandle): Promise<KnownSandbox>
   /** The same for one that has ended. */
   findRunning(handle: SandboxHandle): Promise<KnownSandbox & { live: LiveRecord }>
+  /** That a sandbox was started in this life: its end is told, however soon it comes. */
+  started(name: string): void
   /** Resolves when the sandbox has ended, with how; the driver's `exited` event is sent by then. */
   ended(name: string): Promise<SandboxExit>
   /** Removes everything of a sandbox in which nothing runs. */
@@ -39,6 +41,7 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
   const { deps, cgroups, events, busy, directoryOf, toHandle } = context
   const endings = new Map<string, { exit: Promise<SandboxExit>; close(): void }>()
   const guarded = new Set<string>()
+  const startedHere = new Set<string>()
   let swept: Promise<void> | undefined
 
   async function read(name: string): Promise<KnownSandbox | undefined> {
@@ -79,11 +82,13 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     }
     const watch = watchLiveness(directory, isHeld)
     const exit = watch.then(async (liveness) => {
-      const running = await isHeld()
+      // Of one that was over before this life nobody waits to hear.
+      const isNews = startedHere.has(name) || (await isHeld())
       await liveness.ended
       liveness.close()
       const result = await readExit(name)
-      if (running) events.emit({ kind: 'exited', handle: toHandle(name), exit: result })
+      startedHere.delete(name)
+      if (isNews) events.emit({ kind: 'exited', handle: toHandle(name), exit: result })
       return result
     })
     // Who waits for it is told of a failure; when nobody does, the log is.
@@ -120,6 +125,7 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
     endings.get(name)?.close()
     endings.delete(name)
     guarded.delete(name)
+    startedHere.delete(name)
     await endSandbox(name, context)
     const record = await readRecord<SandboxRecord>(directoryOf(name), runFile.record)
     // A start that was cut off may have made the network and not yet said so.
@@ -160,6 +166,10 @@ export function createSandboxCensus(context: BubblewrapContext): SandboxCensus {
 
   return {
     find,
+    started(name) {
+      startedHere.add(name)
+      void ended(name)
+    },
     ended,
     clear,
     async findRunning(handle) {

@@ -46,6 +46,13 @@ export function endContract({ bench, start }: ContractKit): void {
       expect(await driver.stop(handle, 1_000)).toMatchObject({ kind: 'exit', code: 5 })
     })
 
+    it('is told of each of those that are over as soon as they run', async () => {
+      await using witness = witnessEvents(bench().driver)
+      const handles = await Promise.all([3, 4, 5, 6].map((code) => start(['exit', String(code)])))
+      const exits = await Promise.all(handles.map((handle) => witness.about(handle, 'exited')))
+      expect(exits.map(({ exit }) => exit)).toMatchObject([3, 4, 5, 6].map((code) => ({ kind: 'exit', code })))
+    })
+
     it('leaves nothing after destroy, which may be said twice and to what runs', async () => {
       const { driver } = bench()
       const before = await bench().traces()
