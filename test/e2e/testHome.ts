@@ -122,7 +122,9 @@ export async function createTestHome({ driver, config, env = {}, sharedCache = t
       const kept = names.filter(
         (entry) =>
           entry.isFile() &&
-          !/^(cache|images|daemon\.(log|json|lock)|state\.db|tmp)/.test(join(entry.parentPath, entry.name).slice(path.length + 1)),
+          !/^(cache|images|daemon\.(log|json|lock)|state\.db|tmp|store\/records\/.*\.intact$)/.test(
+            join(entry.parentPath, entry.name).slice(path.length + 1),
+          ),
       )
       return Object.fromEntries(
         kept.map((entry) => {
