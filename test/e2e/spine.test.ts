@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,11 +14,15 @@ const root = join(import.meta.dirname, '..', '..')
 
 describe.skipIf(reason)(`install, start, call, stop, uninstall [${reason}]`, () => {
   let home: TestHome
+  let docs = ''
   const docker = new Docker()
   beforeAll(async () => {
     home = await createTestHome({ driver: 'docker' })
   })
-  afterAll(() => home?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await home?.[Symbol.asyncDispose]()
+    if (docs) await rm(docs, { recursive: true })
+  })
 
   const view = async (id: string) => (await home.pkg(['info', id, '--json'])).json<PackageView>()
   const inspect = async (id: string) => docker.getContainer((await view(id)).sandbox?.id ?? '').inspect()
@@ -77,8 +82,7 @@ describe.skipIf(reason)(`install, start, call, stop, uninstall [${reason}]`, () 
   })
 
   it('a mount is granted read-only, and is all that the package sees of the host', async () => {
-    const docs = join(home.path, '..', `${home.path.split('/').at(-1)}-docs`)
-    await mkdir(docs)
+    docs = await mkdtemp(join(tmpdir(), 'pkgd-docs-'))
     await writeFile(join(docs, 'note.txt'), 'from the host')
     const args = ['install', 'npm:@modelcontextprotocol/server-filesystem', '--mount', `${docs}:/docs:ro`, '--start', '--', '/docs']
     expect(await home.pkg(args)).toMatchObject({ exitCode: 0, stderr: '' })
