@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Docker from 'dockerode'
@@ -83,6 +83,7 @@ describe.skipIf(reason)(`install, start, call, stop, uninstall [${reason}]`, () 
 
   it('a mount is granted read-only, and is all that the package sees of the host', async () => {
     docs = await mkdtemp(join(tmpdir(), 'pkgd-docs-'))
+    await chmod(docs, 0o755) // the package reads it as a user of its own
     await writeFile(join(docs, 'note.txt'), 'from the host')
     const args = ['install', 'npm:@modelcontextprotocol/server-filesystem', '--mount', `${docs}:/docs:ro`, '--start', '--', '/docs']
     expect(await home.pkg(args)).toMatchObject({ exitCode: 0, stderr: '' })
